@@ -1,0 +1,49 @@
+# make demo    sets up, then runs the main job on a scene that is built in
+# make test    sets up, then runs ruff, types and tests: what CI runs
+#
+# Everything is installed into .venv in this folder, nothing elsewhere. PYTHON=python3.12 make ... chooses another Python.
+#
+# On Windows without make:
+#   py -m venv .venv
+#   .venv\Scripts\python -m pip install --editable .[dev]
+#   .venv\Scripts\python -m pliant demo
+#   .venv\Scripts\python -m pytest
+
+PYTHON ?= python3
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: setup demo test lint types bench clean
+
+setup: .venv/installed-dev
+
+demo: .venv/installed-cli
+	$(BIN)/pliant demo $(ARGS)
+
+# Three ways: compiled, compiled with bounds checks, interpreted. One marked test at least must be there for each:
+# pytest fails where it selects none.
+test: lint types
+	$(PYTEST)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m bounds
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m unit
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: .venv/installed-dev
+	$(BIN)/pyright
+
+bench: .venv/installed-bench
+	$(BIN)/python -m bench $(ARGS)
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist
+	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp for each extra that is installed, renewed when pyproject.toml changes. An environment without a working
+# pip is one whose making was interrupted, or whose Python is gone.
+.venv/installed-%: pyproject.toml
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,59 @@
+"""Collision detection for everything that bends: exact, fast, continuous and discrete.
+
+Names are resolved on first use, so that ``import pliant`` loads neither numpy nor numba.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from pliant import scenes
+    from pliant._arrays import MeshError
+    from pliant._tally import Stage
+    from pliant.contacts import Contacts, Queries, Step
+    from pliant.detect import ccd, safe_step
+    from pliant.mesh.triangles import TriMesh
+    from pliant.queries import edge_edge, vertex_face
+
+_HOME = {
+    "Contacts": "pliant.contacts",
+    "MeshError": "pliant._arrays",
+    "Queries": "pliant.contacts",
+    "Stage": "pliant._tally",
+    "Step": "pliant.contacts",
+    "TriMesh": "pliant.mesh.triangles",
+    "ccd": "pliant.detect",
+    "edge_edge": "pliant.queries",
+    "safe_step": "pliant.detect",
+    "vertex_face": "pliant.queries",
+}
+
+__all__ = [
+    "Contacts",
+    "MeshError",
+    "Queries",
+    "Stage",
+    "Step",
+    "TriMesh",
+    "ccd",
+    "edge_edge",
+    "safe_step",
+    "scenes",
+    "vertex_face",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "scenes":
+        return import_module("pliant.scenes")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'pliant' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,134 @@
+"""The gate: what users pass in is cast, checked and named here; kernels assume and do not look again."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+LARGEST_INDEX = 2**31 - 2  # kernels hold indices as int32
+
+
+class MeshError(ValueError):
+    """Something is wrong with the input; the message says what and where."""
+
+
+class ShapeError(MeshError):
+    """An array does not have the shape that is needed."""
+
+
+class DtypeError(MeshError):
+    """An array does not hold the kind of numbers that is needed."""
+
+
+class VertexIndexError(MeshError):
+    """A face, edge or point refers to a vertex that does not exist."""
+
+
+class NonFiniteError(MeshError):
+    """A position is NaN or infinite."""
+
+
+class OptionError(MeshError):
+    """An option has a value that is not known."""
+
+
+def as_positions(x: Any, name: str, vertex_count: int | None = None) -> np.ndarray:
+    """(n, 3) float64, contiguous and finite; float32 and integers are converted, exactly."""
+    array = as_floats(x, name)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ShapeError(f"{name} must have shape (n, 3), but has {array.shape}")
+    if vertex_count is not None and len(array) != vertex_count:
+        raise ShapeError(f"{name} has {len(array)} rows, but x0 has {vertex_count}")
+    return array
+
+
+def as_floats(x: Any, name: str) -> np.ndarray:
+    """float64, contiguous and finite; the first bad row is named."""
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise ShapeError(f"{name} is not a rectangular array: {error}") from error
+    if array.dtype.kind not in "iuf" or (array.dtype.kind == "f" and array.dtype.itemsize > 8):
+        raise DtypeError(f"{name} must hold real numbers up to float64, but has dtype {array.dtype}")
+    if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
+        raise DtypeError(f"{name} holds integers above 2**53, which float64 cannot represent exactly")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0]
+        row = ", ".join(str(i) for i in where)
+        raise NonFiniteError(f"{name}[{row}] is {array[tuple(where)]}: positions must be finite")
+    return array
+
+
+def as_indices(indices: Any, name: str, columns: int) -> np.ndarray:
+    """(m, columns) int32, contiguous, not negative; columns = 1 gives (m,)."""
+    try:
+        array = np.asarray(indices)
+    except ValueError as error:
+        raise ShapeError(f"{name} is not a rectangular array: {error}") from error
+    if array.size == 0:
+        return np.empty((0, columns) if columns > 1 else 0, np.int32)
+    shape = "(m,)" if columns == 1 else f"(m, {columns})"
+    if array.ndim != (1 if columns == 1 else 2) or (columns > 1 and array.shape[1] != columns):
+        raise ShapeError(f"{name} must have shape {shape}, but has {array.shape}")
+    if array.dtype.kind not in "iu":
+        raise DtypeError(f"{name} must hold integers, but has dtype {array.dtype}")
+    bad = (array < 0) | (array > LARGEST_INDEX)
+    if bad.any():
+        row = int(np.argwhere(bad)[0][0])
+        value = np.atleast_1d(array[row])[np.atleast_1d(bad[row])][0]
+        raise VertexIndexError(f"{_singular(name)} {row} refers to vertex {value}, which cannot exist")
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def require_in_range(indices: np.ndarray, name: str, vertex_count: int) -> None:
+    """Every index names one of vertex_count vertices."""
+    if indices.size and indices.max() >= vertex_count:
+        row = int(np.argwhere(indices >= vertex_count)[0][0])
+        value = np.atleast_1d(indices[row]).max()
+        raise VertexIndexError(f"{_singular(name)} {row} refers to vertex {value}, but there are {vertex_count}")
+
+
+def _singular(name: str) -> str:
+    return name.removesuffix("s")
+
+
+def choose(value: Any, name: str, known: tuple[str, ...]) -> str:
+    """One of the known names, or an error that lists them."""
+    if value not in known:
+        raise OptionError(f"{name}={value!r} is not known; choose one of {', '.join(repr(k) for k in known)}")
+    return value
+
+
+def thread_count(threads: int | None) -> int:
+    """The number of worker threads: all cores this process may use by default."""
+    if threads is None:
+        import os
+
+        affinity = getattr(os, "sched_getaffinity", None)
+        return max(1, len(affinity(0)) if affinity else (os.cpu_count() or 1))
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
+        raise OptionError(f"threads={threads!r} must be a positive integer or None")
+    return int(threads)
+
+
+def exact_scale(*arrays: np.ndarray) -> float:
+    """A power of two that brings the largest coordinate near 1 without changing a bit, or 1.0 where none is needed.
+
+    Filters and the certified tier work on magnitudes from 1e-70 to 1e70; scenes in other units are scaled, exactly, as
+    long as no coordinate would leave the normal numbers (then pairs fall through to integers instead).
+    """
+    largest = max((float(np.abs(a).max()) for a in arrays if a.size), default=0.0)
+    if largest == 0.0 or 1e-30 < largest < 1e30:
+        return 1.0
+    factor = math.ldexp(1.0, max(-1000, min(1000, -math.frexp(largest)[1])))
+    for a in arrays:
+        scaled = a * factor
+        nonzero = scaled[a != 0.0]
+        if nonzero.size and np.abs(nonzero).min() < 1e-290:
+            return 1.0
+        if not np.array_equal(scaled / factor, a):
+            return 1.0
+    return factor

@@ -1,0 +1,116 @@
+"""The only file that knows numba: how kernels are compiled, where they are cached, and how that is announced."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# No fastmath: certified signs and error-free transformations need every rounding where the source puts it.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
+
+
+def _user_cache() -> Path:
+    if "PLIANT_CACHE_DIR" in os.environ:
+        return Path(os.environ["PLIANT_CACHE_DIR"])
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "pliant" / "kernels"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "pliant" / "kernels"
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "pliant" / "kernels"
+
+
+def _digest() -> str:
+    """What the compiled code depends on; numba's own cache sees neither edits in other files nor changed flags."""
+    sha = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]} {_OPTIONS}".encode())
+    sha.update(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
+    package = Path(__file__).parent
+    for source in sorted(package.rglob("*.py")):
+        sha.update(source.relative_to(package).as_posix().encode())
+        sha.update(source.read_bytes())
+    return sha.hexdigest()[:16]
+
+
+def _writable(folder: Path) -> Path | None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return None
+
+
+def _choose_cache_folder() -> Path | None:
+    name = _digest()
+    return _writable(_user_cache() / name) or _writable(Path(tempfile.gettempdir()) / "pliant-kernels" / name)
+
+
+CACHE_FOLDER = _choose_cache_folder()
+INTERPRETED = bool(numba.config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@contextmanager
+def _numba_cache_in(folder: Path) -> Iterator[None]:
+    """numba reads its cache folder when a function is decorated: set it for ours alone, not for the whole process."""
+    before = numba.config.CACHE_DIR  # pyright: ignore[reportAttributeAccessIssue]
+    numba.config.CACHE_DIR = str(folder)  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def kernel(function: F) -> F:
+    """A compiled function that Python calls: cached on disk, releases the GIL."""
+    if CACHE_FOLDER is None or INTERPRETED:
+        return numba.njit(**_OPTIONS)(function)
+    with _numba_cache_in(CACHE_FOLDER):
+        return numba.njit(cache=True, **_OPTIONS)(function)
+
+
+def helper(function: F) -> F:
+    """A compiled function that only kernels call; it is part of what its callers cache."""
+    return numba.njit(**_OPTIONS)(function)
+
+
+if INTERPRETED:
+
+    def out_of_line() -> None:
+        """Only of interest to the compiler."""
+
+else:
+
+    @numba.extending.intrinsic
+    def out_of_line(typing_context):  # pyright: ignore[reportRedeclaration]
+        """Called in a helper's body: keep its code in one place, and small, instead of copying it into every caller.
+
+        LLVM inlines eagerly, unrolls and vectorises: where a hundred places multiply wide integers, most of them of two
+        or three limbs, that made 169 s of compilation out of 10, and does not run faster.
+        """
+
+        def add_attribute(context, builder, signature, arguments):
+            builder.function.attributes.add("noinline")
+            builder.function.attributes.add("optsize")
+            return context.get_dummy_value()
+
+        return numba.types.void(), add_attribute
+
+
+def announce_compilation() -> None:
+    """Say once, on stderr, that a cold cache means waiting for the compiler."""
+    global announce_compilation  # noqa: PLW0603
+    if not INTERPRETED and (CACHE_FOLDER is None or not any(CACHE_FOLDER.iterdir())):
+        print("pliant: compiling kernels, once for this version (about 20 s) ...", file=sys.stderr, flush=True)
+
+    def said() -> None: ...
+
+    announce_compilation = said

@@ -1,0 +1,35 @@
+"""What every stage did: counted by each thread for itself, merged into the result, never kept in globals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Stage(NamedTuple):
+    """What one stage of the pipeline did, summed over all threads."""
+
+    name: str
+    pairs_in: int
+    pairs_out: int
+    seconds: float
+
+
+class Tally:
+    """Pairs in, pairs out and seconds of each stage, in the order in which stages first appear."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, tuple[int, int, float]] = {}
+
+    def add(self, name: str, pairs_in: int, pairs_out: int, seconds: float) -> None:
+        before = self._rows.get(name, (0, 0, 0.0))
+        self._rows[name] = (before[0] + int(pairs_in), before[1] + int(pairs_out), before[2] + seconds)
+
+    def merge(self, others: Iterable[Tally]) -> Tally:
+        for other in others:
+            for name, row in other._rows.items():
+                self.add(name, *row)
+        return self
+
+    def stages(self) -> tuple[Stage, ...]:
+        return tuple(Stage(name, *row) for name, row in self._rows.items())

@@ -1,0 +1,1 @@
+"""Bounds of moving features: boxes and k-DOPs that provably contain the motion."""

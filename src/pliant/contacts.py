@@ -1,0 +1,129 @@
+"""The tables that come out: contacts, queries, a safe step, and what every stage did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant._tally import Stage
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Contacts:
+    """Every contact of a motion, sorted by kind, then by the two element ids.
+
+    kind : (k,) int8, 0 = vertex-face, 1 = edge-edge
+    elements : (k, 2) int32, (vertex, face) or (edge, edge) ids; edges are rows of ``TriMesh.edges``
+    vertices : (k, 4) int32, v f0 f1 f2 or a0 a1 b0 b1
+    toi, toi_upper : (k,) float64, bracket of the first time of contact
+    weights : (k, 4) float64, the weighted sum of the four moving vertices is zero at toi
+    normal : (k, 3) float64, unit vector that separates the two features, towards the first of them
+    stages : what every stage of the pipeline did
+    """
+
+    kind: np.ndarray
+    elements: np.ndarray
+    vertices: np.ndarray
+    toi: np.ndarray
+    toi_upper: np.ndarray
+    weights: np.ndarray
+    normal: np.ndarray
+    stages: tuple[Stage, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def __getitem__(self, rows: Any) -> Contacts:
+        """The contacts that a mask, a slice or an array of row numbers selects; one number gives a table of one."""
+        if isinstance(rows, int | np.integer):
+            rows = [rows]
+        return replace(self, **{f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name != "stages"})
+
+    @property
+    def vf(self) -> Contacts:
+        """The vertex-face contacts."""
+        return self[self.kind == 0]
+
+    @property
+    def ee(self) -> Contacts:
+        """The edge-edge contacts."""
+        return self[self.kind == 1]
+
+    def __repr__(self) -> str:
+        if len(self) == 0:
+            return "Contacts(none)"
+        edges = int(np.count_nonzero(self.kind))
+        return f"Contacts({len(self) - edges} vertex-face, {edges} edge-edge, first at t = {self.toi.min():.6g})"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per contact."""
+        columns: dict[str, Any] = {"kind": np.array(["vertex-face", "edge-edge"])[self.kind]}
+        columns |= {f"element_{i}": self.elements[:, i] for i in range(2)}
+        columns |= {f"vertex_{i}": self.vertices[:, i] for i in range(4)}
+        columns |= {"toi": self.toi, "toi_upper": self.toi_upper}
+        columns |= {f"weight_{i}": self.weights[:, i] for i in range(4)}
+        columns |= {f"normal_{axis}": self.normal[:, i] for i, axis in enumerate("xyz")}
+        return _pandas().DataFrame(columns)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Queries:
+    """Answers to an array of elementary queries, row by row; NaN where there is no contact.
+
+    hit : (k,) bool; toi, toi_upper : (k,); weights : (k, 4); normal : (k, 3)
+    """
+
+    hit: np.ndarray
+    toi: np.ndarray
+    toi_upper: np.ndarray
+    weights: np.ndarray
+    normal: np.ndarray
+    stages: tuple[Stage, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.hit)
+
+    def __repr__(self) -> str:
+        return f"Queries({np.count_nonzero(self.hit)} of {len(self)} hit)"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per query."""
+        columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper}
+        columns |= {f"weight_{i}": self.weights[:, i] for i in range(4)}
+        columns |= {f"normal_{axis}": self.normal[:, i] for i, axis in enumerate("xyz")}
+        return _pandas().DataFrame(columns)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Step:
+    """How far a motion can go.
+
+    t : no contact happens before it; 1.0 where there is none at all
+    contact : the first contact, a table of one row, or None
+    positions : (n, 3) float64 near x0 + t (x1 - x0); the motion from x0 to them is verified to be free of contact
+        (x0 itself where contact is at t = 0)
+    """
+
+    t: float
+    contact: Contacts | None
+    positions: np.ndarray
+    stages: tuple[Stage, ...] = ()
+
+    def __float__(self) -> float:
+        return self.t
+
+    def __repr__(self) -> str:
+        return f"Step(t = {self.t:.6g}, {'free' if self.contact is None else 'stopped by a contact'})"
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("to_pandas() needs pandas: pip install pandas") from error
+    return pandas

@@ -1,0 +1,162 @@
+"""The queries on meshes: every contact during a motion, and how far a motion can safely go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant._arrays import (
+    OptionError,
+    ShapeError,
+    as_indices,
+    as_positions,
+    choose,
+    exact_scale,
+    require_in_range,
+    thread_count,
+)
+from pliant._jit import announce_compilation
+from pliant._tally import Tally
+from pliant._threads import Crew, Progress
+from pliant.bounds.kdops import AXES
+from pliant.contacts import Contacts, Step
+from pliant.elementary.exact import quads_of
+from pliant.elementary.witness import witness
+from pliant.filters.sieve import FILTERS
+from pliant.hierarchy.traverse import ALL, INTER, SELF
+from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
+from pliant.mesh.triangles import TriMesh, as_mesh
+from pliant.pipeline import Found, Plan, Worker, chunks_of, prepare
+from pliant.step import first_contacts, verified_positions
+
+_WANTED = {"all": ALL, "self": SELF, "inter": INTER}
+DEFAULT_FILTERS = ("dnf", "ncf")
+
+
+def ccd(
+    mesh: Any,
+    x0: Any,
+    x1: Any,
+    *,
+    objects: Any = None,
+    pairs: str = "all",
+    culling: str = "boxes",
+    bounds: str = "aabb",
+    filters: Sequence[str] = DEFAULT_FILTERS,
+    threads: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Contacts:
+    """Every contact while the vertices move in straight lines from x0 to x1, exactly, each once.
+
+    mesh : (m, 3) integers, TriMesh, or a trimesh, meshio or pyvista object
+    x0, x1 : (n, 3) positions at t = 0 and t = 1
+    objects : (n,) integers, a label for each vertex; default: connected components
+    pairs : "all", "self" (both features of one object) or "inter" (of different ones)
+    culling : "boxes", or "brute" to look at every pair (the reference; small meshes only)
+    bounds : "aabb", "16-dop", "18-dop" or "24-dop"
+    filters : which of "csat", "dnf" and "ncf" discard pairs before the exact test, in this order
+    threads : number of threads; default: as many as there are cores
+    progress : True for a line on stderr, or a function of (chunks done, chunks in all)
+
+    Culling, bounds, filters and threads change the time, never the result.
+    """
+    scene_mesh, x0, x1, labels = _gate(mesh, x0, x1, objects, pairs)
+    plan = _plan(pairs, culling, bounds, filters)
+    tally, crew = Tally(), Crew(thread_count(threads), progress)
+    announce_compilation()
+    scene = prepare(scene_mesh, x0, x1, labels, plan, tally)
+    workers = [Worker(plan, crew) for _ in range(crew.threads)]
+    crew.run(lambda worker, chunk: workers[worker].run(scene, chunk), chunks_of(scene, plan))
+    tally.merge(w.tally for w in workers)
+    return _tabulate(scene_mesh, x0, x1, [f for w in workers for f in w.found], tally)
+
+
+def safe_step(
+    mesh: Any,
+    x0: Any,
+    x1: Any,
+    *,
+    objects: Any = None,
+    pairs: str = "all",
+    culling: str = "boxes",
+    bounds: str = "aabb",
+    filters: Sequence[str] = DEFAULT_FILTERS,
+    threads: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Step:
+    """The largest step from x0 towards x1 that is free of contact, the contact that ends it, and verified positions.
+
+    Parameters are those of ``ccd``. ``step.t`` equals the smallest toi that ``ccd`` reports, or 1.0 where there is none.
+    """
+    scene_mesh, s0, s1, labels = _gate(mesh, x0, x1, objects, pairs)
+    plan = _plan(pairs, culling, bounds, filters)
+    tally, crew = Tally(), Crew(thread_count(threads), progress)
+    announce_compilation()
+    scene = prepare(scene_mesh, s0, s1, labels, plan, tally)
+    found = first_contacts(scene, plan, crew, tally)
+    if not found:
+        return Step(1.0, None, as_positions(x1, "x1").copy(), tally.stages())
+    contacts = _tabulate(scene_mesh, s0, s1, found, tally)
+    contact = contacts[int(np.argmin(contacts.toi))]
+    positions = verified_positions(scene, plan, crew, tally, float(contact.toi[0]), as_positions(x0, "x0"), x1)
+    return Step(float(contact.toi[0]), contact, positions, tally.stages())
+
+
+def _gate(
+    mesh: Any, x0: Any, x1: Any, objects: Any, pairs: str
+) -> tuple[TriMesh, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Checked input, in units in which the certified tier works; labels of the elements' objects where they matter."""
+    mesh = as_mesh(mesh)
+    x0 = as_positions(x0, "x0")
+    x1 = as_positions(x1, "x1", len(x0))
+    for indices, name in ((mesh.faces, "faces"), (mesh.loose_edges, "edges"), (mesh.loose_points, "points")):
+        require_in_range(indices, name, len(x0))
+    scale = exact_scale(x0, x1)
+    if scale != 1.0:
+        x0, x1 = x0 * scale, x1 * scale
+    labels = None if objects is None else _as_labels(objects, mesh, len(x0))
+    if labels is None and pairs != "all":
+        labels = mesh.components
+    return mesh, x0, x1, labels
+
+
+def _as_labels(objects: Any, mesh: TriMesh, vertex_count: int) -> np.ndarray:
+    labels = as_indices(objects, "objects", 1)
+    if len(labels) != vertex_count:
+        raise ShapeError(f"objects must have one label for each of the {vertex_count} vertices, but has {len(labels)}")
+    for ends, name in ((mesh.faces, "face"), (mesh.edges, "edge")):
+        mixed = np.flatnonzero((labels[ends] != labels[ends[:, :1]]).any(axis=1))
+        if len(mixed):
+            named = labels[ends[mixed[0]]].tolist()
+            raise OptionError(f"{name} {mixed[0]} joins vertices of different objects {named}")
+    return labels
+
+
+def _plan(pairs: str, culling: str, bounds: str, filters: Sequence[str]) -> Plan:
+    choose(pairs, "pairs", tuple(_WANTED))
+    choose(culling, "culling", ("boxes", "brute"))
+    choose(bounds, "bounds", tuple(AXES))
+    if isinstance(filters, str):
+        raise OptionError(f"filters={filters!r} must be a sequence of names, such as ({filters!r},)")
+    for name in filters:
+        choose(name, "filters", FILTERS)
+    return Plan("none" if culling == "brute" else bounds, tuple(filters), culling, _WANTED[pairs])
+
+
+def _tabulate(mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, found: list[Found], tally: Tally) -> Contacts:
+    """One table in canonical order, with the points of contact."""
+    parts = []
+    for kind, table in ((VERTEX_FACE, mesh.faces), (EDGE_EDGE, mesh.edges)):
+        rows = [f for f in found if f.kind == kind]
+        elements = np.concatenate([np.empty((0, 2), np.int32), *(f.pairs for f in rows)])
+        toi = np.concatenate([np.empty(0), *(f.toi for f in rows)])
+        toi_upper = np.concatenate([np.empty(0), *(f.toi_upper for f in rows)])
+        order = np.lexsort((elements[:, 1], elements[:, 0]))
+        elements, toi, toi_upper = elements[order], toi[order], toi_upper[order]
+        quads = quads_of(kind, table, elements)
+        weights, normal = witness(kind, x0, x1, quads, toi)
+        parts.append((np.full(len(toi), kind, np.int8), elements, quads, toi, toi_upper, weights, normal))
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return Contacts(*columns, stages=tally.stages())

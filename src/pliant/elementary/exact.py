@@ -1,0 +1,69 @@
+"""The exact elementary test, tier by tier: certified doubles, double-doubles for the time, integers for the rest."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from pliant._jit import kernel
+from pliant._tally import Tally
+from pliant.elementary.certified import HIT, MISS, UNSURE, first_contact
+from pliant.elementary.double_double import tighten
+from pliant.filters.bernstein import magnitudes, vectors
+from pliant.mesh.features import VERTEX_FACE, quad
+
+WIDEST = 1e-12  # promise: toi_upper - toi
+
+
+@kernel
+def decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status):
+    """First time of contact of rows 0 .. count - 1 of pairs; returns how many double-doubles settled."""
+    tightened = 0
+    for p in range(count):
+        q = quad(kind, table, pairs[p, 0], pairs[p, 1])
+        start, end = vectors(kind, x0, q), vectors(kind, x1, q)
+        answer, lower, upper = first_contact(kind, start, end)
+        if answer == HIT and upper - lower > WIDEST:
+            lower, upper = tighten(kind, x0, x1, q, magnitudes(start, end), (lower, upper))
+            if lower < 0.0:
+                answer = UNSURE
+            else:
+                tightened += 1
+        status[p] = answer
+        toi[p], toi_upper[p] = lower, upper
+    return tightened
+
+
+def quads_of(kind: int, table: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """(k, 4) vertices of feature pairs: v f0 f1 f2 or a0 a1 b0 b1."""
+    if kind == VERTEX_FACE:
+        return np.column_stack((pairs[:, 0], table[pairs[:, 1]]))
+    return np.column_stack((table[pairs[:, 0]], table[pairs[:, 1]]))
+
+
+def _decide_undecided(kind, x0, x1, table, pairs, toi, toi_upper, status) -> int:
+    """Settle what floating point left UNSURE, in place; returns how many there were. Compiled when first needed."""
+    undecided = np.flatnonzero(status == UNSURE)
+    if len(undecided):
+        from pliant.elementary.exact_integers import NO_TIME, decide_in_integers
+
+        quads = quads_of(kind, table, pairs[undecided])
+        lower, upper = np.empty(len(undecided)), np.empty(len(undecided))
+        decide_in_integers(kind, x0, x1, quads, np.arange(len(undecided)), lower, upper)
+        toi[undecided], toi_upper[undecided] = lower, upper
+        status[undecided] = np.where(lower < NO_TIME, HIT, MISS)
+    return len(undecided)
+
+
+def decide(kind, x0, x1, table, pairs, toi, toi_upper, status, tally: Tally) -> None:
+    """The exact test on a block of feature pairs, in place, tier after tier; status is HIT or MISS for each."""
+    count, clock = len(pairs), time.perf_counter()
+    tightened = decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status)
+    floating = time.perf_counter()
+    unsure = _decide_undecided(kind, x0, x1, table, pairs, toi, toi_upper, status)
+    now = time.perf_counter()
+    tally.add("exact", count, np.count_nonzero(status == HIT), now - clock)
+    tally.add("exact: doubles", count, count - tightened - unsure, floating - clock)
+    tally.add("exact: double-doubles", tightened + unsure, tightened, 0.0)
+    tally.add("exact: integers", unsure, unsure, now - floating)

@@ -1,0 +1,275 @@
+"""The elementary test in integers: decides every finite input, for the pairs that floating point cannot.
+
+With e1, e2, w the moving vectors of ``certified.vectors``, n = e1 x e2 and f = w . n:
+  vertex-face  w = b e1 + c e2 with  b n = w x e2,  c n = e1 x w     inside: b, c, 1 - b - c >= 0
+  edge-edge    w = b e1 - c e2 with  b n = w x e2,  c n = w x e1     inside: b, 1 - b, c, 1 - c >= 0
+at the roots of f; any one component of n that is not zero tells. Where n vanishes, the features meet if an end point
+lies on a segment: a triangle without area is the union of its sides.
+Where f is identically zero, everything moves in one plane: features that are apart at t = 0 meet first with an end point
+on a segment, since an inner crossing in the plane persists backwards in time.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pliant._jit import helper, kernel, out_of_line
+from pliant.elementary.algebraic import NO_TIME, H, next_root, sign_at, start_roots
+from pliant.elementary.integers import LIMB_BITS, MINUS, SIZE, add, set_integer
+from pliant.elementary.polynomials import (
+    ADD_PRODUCT,
+    COEFFICIENTS,
+    DEGREES,
+    DIFFERENCE,
+    PRODUCT,
+    ROWS,
+    STOP,
+    SUBTRACT_PRODUCT,
+    T,
+    T_MINUS_ONE,
+    ZERO,
+    new_machine,
+    run,
+    set_degree,
+    subtract,
+)
+
+# Polynomials: three coordinates each for points and vectors.
+_POINTS, _E1, _E2, _W = np.arange(0, 12, 3), 12, 15, 18
+_NORMAL, _F, _INSIDE, _S, _R, _CROSS = np.array([21, 24, 25, 29, 32, 35])
+_BETWEEN = np.int64(38)
+
+# Which end point can meet which segment, as rows of a query: v f0 f1 f2, or a0 a1 b0 b1.
+_SEGMENTS = np.array(
+    [[(0, 1, 2), (0, 2, 3), (0, 3, 1), (0, 0, 0)], [(0, 2, 3), (1, 2, 3), (2, 0, 1), (3, 0, 1)]], np.int64
+)
+_ENDS = (((1, 2), (1, 3), (1, 0)), ((0, 1), (2, 3), (0, 2)))  # of e1, e2 and w
+
+# The row that describes the query: its kind, then for each segment whether its point can meet it.
+_QUERY = ROWS - 1
+_KIND = 0
+
+_ONE, _FEW_BITS = np.int64(1), np.int64(64)
+
+
+def _difference(dst, a, b):
+    return [(DIFFERENCE, dst + k, a + k, b + k) for k in range(3)]
+
+
+def _cross(dst, a, b, k):
+    i, j = (k + 1) % 3, (k + 2) % 3
+    return [(PRODUCT, dst, a + i, b + j), (SUBTRACT_PRODUCT, dst, a + j, b + i)]
+
+
+def _dot(dst, a, b):
+    return [(PRODUCT, dst, a, b), (ADD_PRODUCT, dst, a + 1, b + 1), (ADD_PRODUCT, dst, a + 2, b + 2)]
+
+
+def _normal_program(kind):
+    """e1, e2, w, n and f."""
+    rows = []
+    for vector, (start, end) in zip((_E1, _E2, _W), _ENDS[kind]):
+        rows += _difference(vector, _POINTS[end], _POINTS[start])
+    for k in range(3):
+        rows += _cross(_NORMAL + k, _E1, _E2, k)
+    return rows + _dot(_F, _W, _NORMAL)
+
+
+def _inside_program(kind, k):
+    """Component k of b n, c n, (1 - b - c) n, or of b n, c n, (1 - b) n, (1 - c) n."""
+    b, c, n = _INSIDE, _INSIDE + 1, _NORMAL + k
+    if kind == 0:
+        rest = [(DIFFERENCE, b + 2, n, b), (DIFFERENCE, b + 2, b + 2, c)]
+        return _cross(b, _W, _E2, k) + _cross(c, _E1, _W, k) + rest
+    rest = [(DIFFERENCE, b + 2, n, b), (DIFFERENCE, b + 3, n, c)]
+    return _cross(b, _W, _E2, k) + _cross(c, _W, _E1, k) + rest
+
+
+def _segment_program(kind, i):
+    """s from the start of segment i to its point, r from the point to the end, s x r and s . r.
+
+    The point lies on the segment exactly if s x r = 0 and s . r >= 0: then s and r do not point in opposite directions,
+    and a segment that has shrunk to a point, r = -s, admits only s = 0.
+    """
+    point, start, end = _POINTS[_SEGMENTS[kind, i]]
+    rows = _difference(_S, point, start) + _difference(_R, end, point)
+    for k in range(3):
+        rows += _cross(_CROSS + k, _S, _R, k)
+    return rows + _dot(_BETWEEN, _S, _R)
+
+
+def _table(programs):
+    """(programs, rows, 4): all programs in one array, the shorter ones filled up with STOP, which is 0."""
+    table = np.full((len(programs), max(map(len, programs)) + 1, 4), STOP, np.int64)
+    for i, rows in enumerate(programs):
+        table[i, : len(rows)] = rows
+    return table
+
+
+_NORMAL_PROGRAMS = _table([_normal_program(kind) for kind in range(2)])
+_INSIDE_PROGRAMS = _table([_inside_program(kind, k) for kind in range(2) for k in range(3)])
+_SEGMENT_PROGRAMS = _table([_segment_program(kind, i) for kind in range(2) for i in range(4)])
+
+
+# --- setting up ----------------------------------------------------------------------------------------------------
+
+
+@helper
+def _parts(x):
+    """(mantissa, exponent) with x = mantissa * 2**exponent, mantissa odd or zero."""
+    fraction, exponent = math.frexp(x)
+    mantissa = np.int64(fraction * 9007199254740992.0)  # 2**53
+    zeros = math.frexp(float(mantissa & -mantissa))[1] - 1
+    return mantissa >> max(zeros, 0), exponent - 53 + zeros
+
+
+@helper
+def _exponent_range(x):
+    """Lowest and highest exponent of the bits of all coordinates."""
+    out_of_line()
+    low, high = 1 << 20, -(1 << 20)
+    for c in x.flat:
+        if c != 0.0:
+            low = min(low, _parts(c)[1])
+            high = max(high, math.frexp(c)[1])
+    return low, high
+
+
+@helper
+def _set_points(m, x, low):
+    """The coordinates of the moving points, as polynomials in units of 2**low."""
+    out_of_line()
+    for i in range(12):
+        for end in range(2):
+            mantissa, exponent = _parts(x[end, i // 3, i % 3])
+            set_integer(m, i * COEFFICIENTS + end, mantissa, exponent - low)
+        add(m, i * COEFFICIENTS + 1, i * COEFFICIENTS + 1, i * COEFFICIENTS, MINUS)
+        set_degree(m, i, _ONE)
+
+
+@helper
+def _set_query(m, kind, x):
+    """Note the kind, and the segments that their points can meet: a straight path stays in the box of its ends."""
+    out_of_line()
+    m[_QUERY, _KIND] = kind
+    for i in range(3 + kind):
+        p, a, b = _SEGMENTS[kind, i, 0], _SEGMENTS[kind, i, 1], _SEGMENTS[kind, i, 2]
+        m[_QUERY, i + 1] = 1
+        for k in range(3):
+            below = max(x[0, p, k], x[1, p, k]) < min(x[0, a, k], x[1, a, k], x[0, b, k], x[1, b, k])
+            above = min(x[0, p, k], x[1, p, k]) > max(x[0, a, k], x[1, a, k], x[0, b, k], x[1, b, k])
+            if below or above:
+                m[_QUERY, i + 1] = 0
+
+
+# --- deciding ------------------------------------------------------------------------------------------------------
+
+
+@helper
+def _touching(m, t):
+    """Do the features meet at the time t, at which their four points are coplanar?"""
+    out_of_line()
+    kind = m[_QUERY, _KIND]
+    for k in range(3):
+        sign = sign_at(m, _NORMAL + k, t)
+        if sign != 0:
+            run(m, _INSIDE_PROGRAMS[3 * kind + k])
+            for i in range(3 + kind):
+                if sign_at(m, _INSIDE + i, t) == -sign:
+                    return False
+            return True
+    for i in range(3 + kind):
+        if m[_QUERY, i + 1] != 0:
+            run(m, _SEGMENT_PROGRAMS[4 * kind + i])
+            k = 0
+            while k < 3 and sign_at(m, _CROSS + k, t) == 0:
+                k += 1
+            if k == 3 and sign_at(m, _BETWEEN, t) >= 0:
+                return True
+    return False
+
+
+@helper
+def _first_root(m, h):
+    """Bracket of the first root of polynomial h in (0, 1] at which the features meet, or NO_TIME twice."""
+    out_of_line()
+    length, at_one = start_roots(m, h)
+    lower, upper = next_root(m, length)
+    while lower < NO_TIME:
+        if _touching(m, 0.5 * (lower + upper)):
+            return lower, upper
+        lower, upper = next_root(m, length)
+    if at_one:
+        subtract(m, H, T_MINUS_ONE, ZERO)
+        if _touching(m, 1.0):
+            return 1.0, 1.0
+    return NO_TIME, NO_TIME
+
+
+@helper
+def _simplest(m, vector):
+    """The component of least degree of those of a vector that are not zero; -1 if all are."""
+    out_of_line()
+    best = np.int64(-1)
+    for p in range(vector, vector + 3):
+        if m[DEGREES, p] >= 0 and (best < 0 or m[DEGREES, p] < m[DEGREES, best]):
+            best = p
+    return best
+
+
+@helper
+def _first_contact(m):
+    out_of_line()
+    kind = m[_QUERY, _KIND]
+    run(m, _NORMAL_PROGRAMS[kind])
+    if m[DEGREES, _F] < 0 or m[_F * COEFFICIENTS, SIZE] == 0:
+        subtract(m, H, T, ZERO)
+        if _touching(m, 0.0):
+            return 0.0, 0.0
+    if m[DEGREES, _F] >= 0:
+        return _first_root(m, _F)
+    first, first_upper = NO_TIME, NO_TIME
+    for i in range(2 * (3 + kind)):
+        if m[_QUERY, i // 2 + 1] != 0:
+            run(m, _SEGMENT_PROGRAMS[4 * kind + i // 2])
+            h = _simplest(m, _CROSS)
+            if h < 0:  # in line for all time: the point enters the segment through one of its ends
+                h = _simplest(m, _S if i % 2 == 0 else _R)
+            elif i % 2 == 1:
+                continue
+            if h >= 0:  # else the point is that end for all time, so at t = 0 too, which has been looked at
+                lower, upper = _first_root(m, h)
+                first, first_upper = min(first, lower), min(first_upper, upper)
+    return first, first_upper
+
+
+@helper
+def _width(bits):
+    """Limbs for the longest number, for coordinates of so many bits.
+
+    Differences have bits + 2 =: B bits, conditions 2 B and f 3 B. A Tarski sequence starts with f and f' g mod f (11 B)
+    and goes on with 25 B and 61 B, apart from small constants. At the points at which the first three are evaluated, as
+    fine as what separates two roots of f, 6 B, that makes 21 B, 23 B and 31 B.
+    """
+    return (64 * (bits + 2) + 1024) // LIMB_BITS
+
+
+@kernel
+def decide_in_integers(kind, x0, x1, quads, undecided, toi, toi_upper):
+    """Decide the rows of quads that undecided names, in place; NO_TIME where there is no contact."""
+    width = _width(_FEW_BITS)
+    m = new_machine(width)
+    x = np.empty((2, 4, 3))
+    for row in undecided:
+        for i in range(4):
+            for k in range(3):
+                x[0, i, k], x[1, i, k] = x0[quads[row, i], k], x1[quads[row, i], k]
+        low, high = _exponent_range(x)
+        if _width(high - low) > width:
+            width = _width(high - low)
+            m = new_machine(width)
+        _set_points(m, x, low)
+        _set_query(m, kind, x)
+        toi[row], toi_upper[row] = _first_contact(m)

@@ -1,0 +1,161 @@
+"""Where features touch: weights and normal at the time of contact, to rounding.
+
+The normal points from the second feature towards the first, as they come: against the first one's velocity relative to
+the second at the point of contact. Where that says nothing, the side on which they start decides.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+from pliant.filters.bernstein import restrict, vectors
+from pliant.mesh.features import VERTEX_FACE
+from pliant.vec3 import add, cross, dot, max_norm, scale, sub
+
+_PARALLEL = 1e-20  # |n|^2 against |e1|^2 |e2|^2 below which weights from n would have no correct digit
+
+
+@kernel
+def witness(kind, x0, x1, quads, toi):
+    """weights (k, 4) and unit normals (k, 3) of contacts with vertices quads (k, 4) at times toi (k,)."""
+    weights, normals = np.empty((len(quads), 4)), np.empty((len(quads), 3))
+    for i in range(len(quads)):
+        q = quads[i, 0], quads[i, 1], quads[i, 2], quads[i, 3]
+        start, end = _to_unit(vectors(kind, x0, q), vectors(kind, x1, q))
+        now = restrict(start, end, toi[i])
+        n = cross(now[0], now[1])
+        if dot(n, n) > _PARALLEL * dot(now[0], now[0]) * dot(now[1], now[1]):
+            b, c = _parameters(kind, now, n)
+        else:
+            b, c = _parameters_on_line(kind, now)
+            n = _across(start, end, now)
+        velocity = sub(_gap(kind, end, b, c), _gap(kind, start, b, c))
+        towards = -dot(n, velocity)
+        if towards == 0.0:
+            towards = dot(n, _gap(kind, start, b, c))
+        n = _unit(n)
+        if towards < 0.0:
+            n = scale(n, -1.0)
+        for k in range(3):
+            normals[i, k] = n[k] + 0.0  # no minus zeros
+        if kind == VERTEX_FACE:
+            weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0, b + c - 1.0, -b, -c
+        else:
+            weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0 - b, b, c - 1.0, -c
+    return weights, normals
+
+
+@helper
+def _to_unit(start, end):
+    """Both scaled by one factor, so that squares neither overflow nor vanish."""
+    m = 0.0
+    for i in range(3):
+        m = max(m, max(max_norm(start[i]), max_norm(end[i])))
+    s = 1.0 if m == 0.0 else 1.0 / m
+    if not np.isfinite(s):  # denormals: in two steps
+        return _to_unit_twice(start, end)
+    return _scaled(start, s), _scaled(end, s)
+
+
+@helper
+def _to_unit_twice(start, end):
+    return _scaled(_scaled(start, 2.0**600), 2.0**400), _scaled(_scaled(end, 2.0**600), 2.0**400)
+
+
+@helper
+def _scaled(v, s):
+    return scale(v[0], s), scale(v[1], s), scale(v[2], s)
+
+
+@helper
+def _gap(kind, v, b, c):
+    """From the second feature to the first at parameters b, c: v - (f0 + b e1 + c e2), or (a0 + b e1) - (b0 + c e2)."""
+    if kind == VERTEX_FACE:
+        return sub(v[2], add(scale(v[0], b), scale(v[1], c)))
+    return sub(scale(v[0], b), add(v[2], scale(v[1], c)))
+
+
+@helper
+def _clamp(x):
+    return min(1.0, max(0.0, x))
+
+
+@helper
+def _parameters(kind, v, n):
+    norm = dot(n, n)
+    b, c = dot(cross(v[2], v[1]), n) / norm, dot(cross(v[0], v[2]), n) / norm
+    if kind == VERTEX_FACE:
+        b, c = _clamp(b), _clamp(c)
+        total = max(1.0, b + c)
+        return b / total, c / total
+    return _clamp(b), _clamp(-c)
+
+
+@helper
+def _closest_on(s, e):
+    """Parameter of the point of segment e closest to s."""
+    length = dot(e, e)
+    return _clamp(dot(s, e) / length) if length > 0.0 else 0.0
+
+
+@helper
+def _parameters_on_line(kind, v):
+    """Features on one line (or shrunk to points): the end point closest to a segment of the other feature."""
+    e1, e2, w = v
+    best, b, c = np.inf, 0.0, 0.0
+    if kind == VERTEX_FACE:
+        for case in range(3):
+            if case == 0:
+                tb, tc = _closest_on(w, e1), 0.0
+            elif case == 1:
+                tb, tc = 0.0, _closest_on(w, e2)
+            else:
+                tc = _closest_on(sub(w, e1), sub(e2, e1))
+                tb = 1.0 - tc
+            gap = _gap(kind, v, tb, tc)
+            if dot(gap, gap) < best:
+                best, b, c = dot(gap, gap), tb, tc
+        return b, c
+    for case in range(4):
+        end = float(case % 2)
+        if case < 2:  # an end of the second edge on the first
+            tb, tc = _closest_on(add(w, scale(e2, end)), e1), end
+        else:
+            tb, tc = end, _closest_on(sub(scale(e1, end), w), e2)
+        gap = _gap(kind, v, tb, tc)
+        if dot(gap, gap) < best:
+            best, b, c = dot(gap, gap), tb, tc
+    return b, c
+
+
+@helper
+def _across(start, end, now):
+    """A direction across the common line: as much of the start's separation, or of any axis, as is normal to it."""
+    line = now[0] if max_norm(now[0]) >= max_norm(now[1]) else now[1]
+    separation = start[2]
+    motion = sub(end[2], start[2])
+    best = _rejected(separation, line)
+    if dot(best, best) <= 1e-24 * max(1e-300, dot(separation, separation)):
+        best = _rejected(motion, line)
+    if dot(best, best) <= 1e-24 * max(1e-300, dot(motion, motion)):
+        best = _rejected((1.0, 0.0, 0.0), line)
+        for axis in ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)):
+            other = _rejected(axis, line)
+            if dot(other, other) > dot(best, best):
+                best = other
+    return best
+
+
+@helper
+def _rejected(a, line):
+    """a without its part along the line."""
+    length = dot(line, line)
+    return sub(a, scale(line, dot(a, line) / length)) if length > 0.0 else a
+
+
+@helper
+def _unit(n):
+    s = 1.0 / max_norm(n)
+    n = scale(n, s)
+    return scale(n, 1.0 / np.sqrt(dot(n, n)))

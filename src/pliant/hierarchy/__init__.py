@@ -1,0 +1,1 @@
+"""The hierarchy over elements: build, refit, restructure, and the one traversal that everything shares."""

@@ -1,0 +1,157 @@
+"""A binary tree without pointers: build, refit, restructure.
+
+All leaves are on one level. Node i of the level with 2^d nodes (heap index 2^d + i) holds the elements at places
+i n >> d up to (i + 1) n >> d of ``order``: the tree *is* that permutation, halved again and again. Elements are split at
+the median along the widest axis of their centres, which gives tighter nodes than a space-filling curve for the same
+shape of tree, and refitting is one pass from the bottom.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+
+# Elements of a leaf: from LEAF_SIZE / 2 to LEAF_SIZE. Measured on cloth-ball, traversal with 2, 4, 8: see bench/README.
+LEAF_SIZE = 4
+# A refitted tree is rebuilt when its nodes have grown so much against those it was built with.
+WORN_OUT = 1.6
+
+
+class Tree(NamedTuple):
+    order: np.ndarray  # (k,) int32: element at each place
+    depth: int  # the leaves are the 2**depth nodes of the last level
+    bounds: np.ndarray  # (2**(depth + 1), 2 axes): bounds of nodes by heap index, 1 is the root
+    place_bounds: np.ndarray  # (k, 2 axes): bounds of the elements in order
+
+
+def build_tree(element_bounds: np.ndarray) -> Tree:
+    """A tree over elements with the given bounds, (k, 2 axes)."""
+    count = len(element_bounds)
+    depth = 0
+    while (count >> depth) > LEAF_SIZE - 1:
+        depth += 1
+    order = np.arange(count, dtype=np.int32)
+    _split_at_medians(order, centres_of(element_bounds), depth)
+    return refit_tree(order, depth, element_bounds)
+
+
+def refit_tree(order: np.ndarray, depth: int, element_bounds: np.ndarray) -> Tree:
+    """The tree with the same shape over new bounds of the same elements."""
+    place_bounds = element_bounds[order]
+    return Tree(order, depth, _refit(place_bounds, depth), place_bounds)
+
+
+def is_worn_out(tree: Tree, cost_when_built: float) -> bool:
+    """The motion since the build has mixed the elements so much that building anew pays."""
+    return tree_cost(tree) > WORN_OUT * cost_when_built
+
+
+def tree_cost(tree: Tree) -> float:
+    """Sum of the half perimeters of all nodes, in units of the root's: what a traversal has to look at, roughly."""
+    boxes = tree.bounds[1:, :6]
+    size = (boxes[:, 1::2] - boxes[:, 0::2]).sum(axis=1)
+    return float(size.sum() / size[0]) if len(tree.order) and size[0] > 0 else 0.0
+
+
+@kernel
+def centres_of(bounds):
+    """(k, 3) middle of the boxes, halved before the sum so that it cannot overflow."""
+    out = np.empty((len(bounds), 3))
+    for i in range(len(bounds)):
+        for k in range(3):
+            out[i, k] = 0.5 * bounds[i, 2 * k] + 0.5 * bounds[i, 2 * k + 1]
+    return out
+
+
+@kernel
+def _split_at_medians(order, centres, depth):
+    count = len(order)
+    for level in range(depth):
+        for i in range(1 << level):
+            begin, end = (i * count) >> level, ((i + 1) * count) >> level
+            middle = ((2 * i + 1) * count) >> (level + 1)
+            _select(order, centres, _widest_axis(order, centres, begin, end), begin, middle, end)
+
+
+@helper
+def _widest_axis(order, centres, begin, end):
+    axis, widest = 0, -1.0
+    for k in range(3):
+        lower, upper = np.inf, -np.inf
+        for i in range(begin, end):
+            lower = min(lower, centres[order[i], k])
+            upper = max(upper, centres[order[i], k])
+        if upper - lower > widest:
+            axis, widest = k, upper - lower
+    return axis
+
+
+@helper
+def _select(order, centres, axis, begin, middle, end):
+    """Quickselect: the smallest middle - begin of order[begin:end] come first."""
+    left, right = begin, end - 1
+    while left < right:
+        pivot = _median_of_three(
+            centres[order[left], axis], centres[order[(left + right) >> 1], axis], centres[order[right], axis]
+        )
+        i, j = left, right
+        while i <= j:  # equal keys stop both scans, so many equal centres still split evenly
+            while centres[order[i], axis] < pivot:
+                i += 1
+            while centres[order[j], axis] > pivot:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            right = j
+        elif middle >= i:
+            left = i
+        else:
+            return
+
+
+@helper
+def _median_of_three(a, b, c):
+    return max(min(a, b), min(max(a, b), c))
+
+
+@kernel
+def _refit(place_bounds, depth):
+    count, columns = place_bounds.shape
+    leaves = 1 << depth
+    out = np.empty((2 * leaves, columns))
+    for c in range(columns):
+        out[0, c] = 0.0
+    for leaf in range(leaves):
+        for c in range(0, columns, 2):
+            lower, upper = np.inf, -np.inf
+            for i in range((leaf * count) >> depth, ((leaf + 1) * count) >> depth):
+                lower = min(lower, place_bounds[i, c])
+                upper = max(upper, place_bounds[i, c + 1])
+            out[leaves + leaf, c], out[leaves + leaf, c + 1] = lower, upper
+    for node in range(leaves - 1, 0, -1):
+        for c in range(0, columns, 2):
+            out[node, c] = min(out[2 * node, c], out[2 * node + 1, c])
+            out[node, c + 1] = max(out[2 * node, c + 1], out[2 * node + 1, c + 1])
+    return out
+
+
+@kernel
+def label_ranges(labels, depth):
+    """(2**(depth + 1), 2) smallest and largest label of the elements below each node; labels in order of places."""
+    count, leaves = len(labels), 1 << depth
+    out = np.empty((2 * leaves, 2), np.int32)
+    for leaf in range(leaves):
+        lower, upper = np.int32(2**31 - 1), np.int32(-1)
+        for i in range((leaf * count) >> depth, ((leaf + 1) * count) >> depth):
+            lower, upper = min(lower, labels[i]), max(upper, labels[i])
+        out[leaves + leaf, 0], out[leaves + leaf, 1] = lower, upper
+    for node in range(leaves - 1, 0, -1):
+        out[node, 0] = min(out[2 * node, 0], out[2 * node + 1, 0])
+        out[node, 1] = max(out[2 * node, 1], out[2 * node + 1, 1])
+    return out

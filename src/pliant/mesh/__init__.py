@@ -1,0 +1,1 @@
+"""Topology: edges, incidence, boundary, components, and which element owns which feature."""

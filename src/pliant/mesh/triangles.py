@@ -1,0 +1,185 @@
+"""TriMesh: triangles, with loose edges and points where wanted, and what is derived from their indices alone."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant._arrays import ShapeError, as_indices
+from pliant._jit import kernel
+
+
+class TriMesh:
+    """Topology of a triangle mesh; any triangle soup is accepted.
+
+    faces : (m, 3) integers; open, non-manifold, duplicate and degenerate faces are fine
+    edges : (k, 2) integers, loose edges (ropes, hair) beside those of the faces
+    points : (k,) integers, loose points (particles)
+
+    Vertices that no face, edge or point names take no part. Positions are given to the queries, not to the mesh.
+    """
+
+    def __init__(self, faces: Any = None, edges: Any = None, points: Any = None) -> None:
+        self.faces = as_indices(() if faces is None else faces, "faces", 3)
+        self.loose_edges = as_indices(() if edges is None else edges, "edges", 2)
+        self.loose_points = as_indices(() if points is None else points, "points", 1)
+        for array in (self.faces, self.loose_edges, self.loose_points):
+            array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        loose = f", {len(self.loose_edges)} loose edges" if len(self.loose_edges) else ""
+        loose += f", {len(self.loose_points)} loose points" if len(self.loose_points) else ""
+        return f"TriMesh({len(self.faces)} faces{loose})"
+
+    @cached_property
+    def vertex_limit(self) -> int:
+        """One more than the largest vertex index in use."""
+        arrays = (self.faces, self.loose_edges, self.loose_points)
+        return max((int(a.max()) + 1 for a in arrays if a.size), default=0)
+
+    @cached_property
+    def _edge_table(self) -> tuple[np.ndarray, np.ndarray]:
+        return _unique_edges(self.faces, self.loose_edges, self.vertex_limit)
+
+    @property
+    def edges(self) -> np.ndarray:
+        """(e, 2) int32: every edge once, smaller vertex first, in lexicographic order; no edge joins a vertex to itself."""
+        return self._edge_table[0]
+
+    @property
+    def face_edges(self) -> np.ndarray:
+        """(m, 3) int32: edge ids of the sides f0 f1, f1 f2, f2 f0; -1 where both ends are one vertex."""
+        return self._edge_table[1]
+
+    @cached_property
+    def vertices(self) -> np.ndarray:
+        """Ids of the vertices that take part, ascending."""
+        used = np.zeros(self.vertex_limit, bool)
+        for array in (self.faces, self.loose_edges, self.loose_points):
+            used[array.ravel()] = True
+        return np.flatnonzero(used).astype(np.int32)
+
+    @cached_property
+    def edge_face_count(self) -> np.ndarray:
+        """(e,) number of faces at each edge: 0 loose, 1 boundary, 2 regular, more: non-manifold."""
+        sides = self.face_edges[self.face_edges >= 0]
+        return np.bincount(sides, minlength=len(self.edges))
+
+    @property
+    def boundary_edges(self) -> np.ndarray:
+        """Ids of the edges that have exactly one face."""
+        return np.flatnonzero(self.edge_face_count == 1)
+
+    @cached_property
+    def vertex_faces(self) -> tuple[np.ndarray, np.ndarray]:
+        """Incidence as (start, faces): the faces at vertex v are faces[start[v]:start[v + 1]], each once, ascending."""
+        corner = self.faces.astype(np.int64)
+        first = np.ones(corner.shape, bool)  # a degenerate face names a vertex twice and is listed once
+        first[:, 1] = corner[:, 1] != corner[:, 0]
+        first[:, 2] = (corner[:, 2] != corner[:, 0]) & (corner[:, 2] != corner[:, 1])
+        face = np.repeat(np.arange(len(corner), dtype=np.int32), 3).reshape(-1, 3)[first]
+        vertex = corner[first]
+        start = np.zeros(self.vertex_limit + 1, np.int64)
+        np.cumsum(np.bincount(vertex, minlength=self.vertex_limit), out=start[1:])
+        return start, face[np.argsort(vertex, kind="stable")]
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        """(vertex_limit,) int32: label of the connected component of each vertex; -1 for vertices that take no part."""
+        label = _components(self.edges, self.vertex_limit)
+        taking_part = np.full(self.vertex_limit, -1, np.int32)
+        taking_part[self.vertices] = np.unique(label[self.vertices], return_inverse=True)[1]
+        return taking_part
+
+
+@kernel
+def _unique_edges(faces, loose, vertex_count):
+    """Sorted unique edges and the edge ids of each face: buckets by smaller vertex, each bucket a few entries long."""
+    side_count = 3 * len(faces)
+    total = side_count + len(loose)
+    lower, upper = np.empty(total, np.int32), np.empty(total, np.int32)
+    for s in range(total):
+        if s < side_count:
+            a, b = faces[s // 3, s % 3], faces[s // 3, (s + 1) % 3]
+        else:
+            a, b = loose[s - side_count, 0], loose[s - side_count, 1]
+        lower[s], upper[s] = min(a, b), max(a, b)
+    start = np.zeros(vertex_count + 2, np.int64)
+    for s in range(total):
+        start[lower[s] + 1] += 1
+    for v in range(vertex_count):
+        start[v + 1] += start[v]
+    slot, fill = np.empty(total, np.int64), start.copy()
+    for s in range(total):
+        slot[fill[lower[s]]] = s
+        fill[lower[s]] += 1
+    edges, edge_of_side = np.empty((total, 2), np.int32), np.empty(total, np.int32)
+    count = 0
+    for v in range(vertex_count):
+        count = _number_bucket(v, slot, start[v], start[v + 1], upper, edges, edge_of_side, count)
+    face_edges = np.empty((len(faces), 3), np.int32)
+    for s in range(side_count):
+        face_edges[s // 3, s % 3] = edge_of_side[s]
+    return edges[:count].copy(), face_edges
+
+
+@kernel
+def _number_bucket(v, slot, begin, end, upper, edges, edge_of_side, count):
+    """Insertion sort of one vertex's sides by their other end; equal ones share an id, loops get -1."""
+    for i in range(begin + 1, end):
+        s, j = slot[i], i
+        while j > begin and upper[slot[j - 1]] > upper[s]:
+            slot[j] = slot[j - 1]
+            j -= 1
+        slot[j] = s
+    for i in range(begin, end):
+        other = upper[slot[i]]
+        if other == v:
+            edge_of_side[slot[i]] = -1
+        elif i > begin and upper[slot[i - 1]] == other:
+            edge_of_side[slot[i]] = count - 1
+        else:
+            edges[count, 0], edges[count, 1] = v, other
+            edge_of_side[slot[i]] = count
+            count += 1
+    return count
+
+
+@kernel
+def _components(edges, vertex_count):
+    """Smallest vertex of each vertex's component, by union-find with path halving."""
+    parent = np.arange(vertex_count)
+    for e in range(len(edges)):
+        a, b = edges[e, 0], edges[e, 1]
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
+        parent[max(a, b)] = min(a, b)
+    for v in range(vertex_count):
+        parent[v] = parent[parent[v]]  # parents are smaller, so theirs is final already
+    return parent
+
+
+def as_mesh(mesh: Any) -> TriMesh:
+    """A TriMesh from what users have: arrays, trimesh, meshio and pyvista objects."""
+    if isinstance(mesh, TriMesh):
+        return mesh
+    if hasattr(mesh, "cells_dict"):  # meshio.Mesh
+        cells = mesh.cells_dict
+        other = sorted(set(cells) - {"triangle", "line", "vertex"})
+        if other:
+            raise ShapeError(f"the meshio mesh holds {', '.join(other)} cells; TriMesh takes triangle, line and vertex")
+        points = np.ravel(cells["vertex"]) if "vertex" in cells else None
+        return TriMesh(cells.get("triangle"), cells.get("line"), points)
+    if hasattr(mesh, "regular_faces"):  # pyvista.PolyData
+        if not mesh.is_all_triangles:
+            raise ShapeError("the pyvista mesh has faces that are not triangles; call its triangulate() first")
+        return TriMesh(mesh.regular_faces)
+    if hasattr(mesh, "faces") and hasattr(mesh, "vertices"):  # trimesh.Trimesh
+        return TriMesh(np.asarray(mesh.faces))
+    return TriMesh(mesh)

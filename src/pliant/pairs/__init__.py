@@ -1,0 +1,1 @@
+"""From pairs of elements to pairs of features, each exactly once."""

@@ -1,0 +1,81 @@
+"""What all tests share: where the shared data is, what its absence means, and random tests that repeat themselves."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+DATA_REQUIRED = os.environ.get("PLIANT_REQUIRE_DATA") == "1"
+
+# The same examples on every machine: a red run can be repeated. No deadline: the first call of a kernel compiles it.
+settings.register_profile("pliant", derandomize=True, deadline=None)
+settings.load_profile("pliant")
+
+_skipped_data_tests = pytest.StashKey[list[str]]()
+
+
+def find_data_folder() -> Path | None:
+    """The shared data: $PLIANT_DATA, else shared/data beside the checkout, else None (tests marked `data` are skipped).
+
+    For parametrizing over files; inside a test take the fixture ``data_folder``.
+    """
+    named = os.environ.get("PLIANT_DATA")
+    folder = Path(named) if named else CHECKOUT.parent / "shared" / "data"
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of the shared data. Its users carry ``@pytest.mark.data``."""
+    folder = find_data_folder()
+    assert folder is not None, "a test that takes data_folder must be marked: @pytest.mark.data"
+    return folder
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_skipped_data_tests] = []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if find_data_folder() is not None:
+        return
+    where = os.environ.get("PLIANT_DATA") or "../shared/data beside the checkout"
+    missing = pytest.mark.skip(reason=f"no shared data: {where} is not a folder (set PLIANT_DATA)")
+    for item in items:
+        if item.get_closest_marker("data"):
+            item.add_marker(missing)
+
+
+# Reports, not items: a test can also skip itself while it runs, in a fixture, or as an empty parameter set.
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and item.get_closest_marker("data"):
+        item.config.stash[_skipped_data_tests].append(item.nodeid)
+    return report
+
+
+# A module that skips itself has no items that could be asked for their marks, only its text.
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector):
+    report = yield
+    if report.skipped and isinstance(collector, pytest.Module) and "mark.data" in collector.path.read_text("utf-8"):
+        collector.config.stash[_skipped_data_tests].append(collector.nodeid)
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if DATA_REQUIRED and session.config.stash[_skipped_data_tests] and exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    skipped = config.stash[_skipped_data_tests]
+    if DATA_REQUIRED and skipped:
+        terminalreporter.section("PLIANT_REQUIRE_DATA=1, but tests of the shared data were skipped", red=True)
+        for name in skipped:
+            terminalreporter.line(name, red=True)

@@ -1,0 +1,1 @@
+"""The slow truth that everything else is tested against."""
