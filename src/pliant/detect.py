@@ -28,11 +28,11 @@ from pliant.filters.sieve import FILTERS
 from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.mesh.triangles import TriMesh, as_mesh
-from pliant.pipeline import Found, Plan, Worker, chunks_of, prepare
+from pliant.pipeline import Found, Plan, Worker, chunks_of, fit, prepare
 from pliant.step import first_contacts, verified_positions
 
 _WANTED = {"all": ALL, "self": SELF, "inter": INTER}
-DEFAULT_FILTERS = ("dnf", "ncf")
+DEFAULT_FILTERS = ("csat", "dnf", "ncf")
 
 
 def ccd(
@@ -67,8 +67,9 @@ def ccd(
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation()
     scene = prepare(scene_mesh, x0, x1, labels, plan, tally)
+    fitted = fit(scene, plan.bounds, 1.0, tally)
     workers = [Worker(plan, crew) for _ in range(crew.threads)]
-    crew.run(lambda worker, chunk: workers[worker].run(scene, chunk), chunks_of(scene, plan))
+    crew.run(lambda worker, chunk: workers[worker].run(scene, fitted, chunk), chunks_of(scene, fitted, plan))
     tally.merge(w.tally for w in workers)
     return _tabulate(scene_mesh, x0, x1, [f for w in workers for f in w.found], tally)
 

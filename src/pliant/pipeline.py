@@ -9,13 +9,14 @@ import numpy as np
 
 from pliant._tally import Tally
 from pliant._threads import Crew, Stopped
-from pliant.bounds.kdops import bound_features
+from pliant.bounds.kdops import bound_elements, bound_union
 from pliant.elementary.certified import HIT
 from pliant.elementary.exact import decide
+from pliant.filters.csat import cull_elements, gather_corners
 from pliant.filters.sieve import FILTERS, sieve
-from pliant.hierarchy.build import Tree, build_tree, label_ranges, refit_tree
+from pliant.hierarchy.build import fit_nodes, label_ranges, split_elements
 from pliant.hierarchy.traverse import STACK_SIZE, every_pair, seed_chunks, traverse
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, Elements, elements_of
+from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, Elements, Owned, assign_features, elements_of
 from pliant.mesh.triangles import TriMesh
 from pliant.pairs.static import expand_static
 
@@ -48,57 +49,71 @@ class Found(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A scene ready to be traversed."""
+    """A scene with its tree: what does not change while the end of the motion comes closer."""
 
     x0: np.ndarray
     x1: np.ndarray
     faces: np.ndarray
     edges: np.ndarray
-    corners: np.ndarray  # of the elements in their own order, for refitting
     leaves: Elements  # in the order of places
-    tree: Tree
-    feature_bounds: tuple[np.ndarray, np.ndarray, np.ndarray]  # vertices, edges, elements by place
+    owned: Owned  # by place
+    order: np.ndarray  # element at each place
+    depth: int  # of the tree
+    largest: float  # coordinate of the scene
     labels: np.ndarray  # object of each place
     label_range: np.ndarray  # of each node
+
+
+class Fitted(NamedTuple):
+    """What depends on the motion that is left: bounds of everything up to some horizon."""
+
+    nodes: np.ndarray  # by heap index
+    bounds: tuple[np.ndarray, np.ndarray, np.ndarray]  # of owned vertices, owned edges, elements by place
+    points: np.ndarray  # corners of the elements by place, for the separating axis test
 
 
 def prepare(
     mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, objects: np.ndarray | None, plan: Plan, tally: Tally
 ) -> Prepared:
-    """Topology, bounds and hierarchy."""
+    """Topology and hierarchy."""
     clock = time.perf_counter()
-    elements, edges = elements_of(mesh), mesh.edges
+    elements = elements_of(mesh)
     labels = np.zeros(len(x0), np.int32) if objects is None else objects
-    labels = labels[elements.corners[:, 0]]
     tally.add("topology", 0, 0, -clock + (clock := time.perf_counter()))
-    vertex_bounds, edge_bounds, element_bounds = bound_features(x0, x1, elements.corners, edges, plan.bounds)
+    element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds)[1]
     tally.add("bounds", 0, 0, -clock + (clock := time.perf_counter()))
-    tree = build_tree(element_bounds)
-    leaves = Elements(*(a[tree.order] for a in elements))
-    labels = np.ascontiguousarray(labels[tree.order], np.int32)
-    prepared = Prepared(
-        x0, x1, mesh.faces, edges, elements.corners, leaves, tree,
-        (vertex_bounds, edge_bounds, tree.place_bounds), labels, label_ranges(labels, tree.depth),
+    order, depth = split_elements(element_bounds)
+    leaves = Elements(*(a[order] for a in elements))
+    labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
+    owned = assign_features(leaves, mesh.edges, len(x0))
+    scene = Prepared(
+        x0, x1, mesh.faces, mesh.edges, leaves, owned, order, depth,
+        max((float(np.abs(x).max()) for x in (x0, x1) if x.size), default=0.0), labels, label_ranges(labels, depth),
     )  # fmt: skip
     tally.add("hierarchy", 0, 0, time.perf_counter() - clock)
-    return prepared
+    return scene
 
 
-def refit(scene: Prepared, bounds: str, horizon: float) -> Prepared:
-    """The same scene and the same tree for the motion up to the horizon."""
-    vertex_bounds, edge_bounds, element_bounds = bound_features(
-        scene.x0, scene.x1, scene.corners, scene.edges, bounds, horizon
+def fit(scene: Prepared, bounds: str, horizon: float, tally: Tally) -> Fitted:
+    """Bounds of features and nodes for the motion up to the horizon."""
+    clock = time.perf_counter()
+    vertex_bounds, place_bounds = bound_elements(scene.x0, scene.x1, scene.leaves.corners, bounds, horizon)
+    fitted = Fitted(
+        fit_nodes(place_bounds, scene.depth),
+        (vertex_bounds[scene.owned.vertex], bound_union(vertex_bounds, scene.owned.ends), place_bounds),
+        gather_corners(scene.leaves.corners, scene.x0, scene.x1, horizon),
     )
-    tree = refit_tree(scene.tree.order, scene.tree.depth, element_bounds)
-    return scene._replace(tree=tree, feature_bounds=(vertex_bounds, edge_bounds, tree.place_bounds))
+    tally.add("fit", 0, 0, time.perf_counter() - clock)
+    return fitted
 
 
-def chunks_of(scene: Prepared, plan: Plan) -> list:
-    if len(scene.tree.order) < 2:
+def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan) -> list:
+    """Pairs of nodes that overlap, for the threads to take one by one; None stands for all pairs, by brute force."""
+    if len(scene.order) < 2:
         return []
     if plan.culling == "brute":
         return [None]
-    return list(seed_chunks(scene.tree, scene.label_range, plan.wanted, CHUNKS))
+    return list(seed_chunks(fitted.nodes, fitted.bounds[2], scene.label_range, plan.wanted, scene.depth, CHUNKS))
 
 
 class Worker:
@@ -115,33 +130,38 @@ class Worker:
         self._toi, self._toi_upper = np.empty(9 * BLOCK), np.empty(9 * BLOCK)
         self._status = np.empty(9 * BLOCK, np.int8)
 
-    def run(self, scene: Prepared, chunk) -> None:
+    def run(self, scene: Prepared, fitted: Fitted, chunk) -> None:
         """All contacts below one pair of nodes (None: of the whole scene, by brute force)."""
         if chunk is None:
             state = (0, 0)
             while True:
-                i, j, count = every_pair(len(scene.tree.order), *state, self._element_pairs)
+                i, j, count = every_pair(len(scene.order), *state, self._element_pairs)
                 state = (i, j)
                 if count == 0:
                     return
-                self._expand(scene, count)
+                self._expand(scene, fitted, count)
         self._stack[0] = chunk
         top = 1
         while top:
             clock = time.perf_counter()
             top, count, compared = traverse(
-                scene.tree.bounds, scene.tree.place_bounds, scene.label_range, self.plan.wanted,
-                scene.tree.depth, scene.tree.depth + 1, self._stack, top, self._element_pairs,
+                fitted.nodes, fitted.bounds[2], scene.label_range, self.plan.wanted,
+                scene.depth, scene.depth + 1, self._stack, top, self._element_pairs,
             )  # fmt: skip
             self.tally.add("traversal", compared, count, time.perf_counter() - clock)
-            self._expand(scene, count)
+            self._expand(scene, fitted, count)
 
-    def _expand(self, scene: Prepared, count: int) -> None:
+    def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:
         if self.crew.stop.is_set():
             raise Stopped
+        if "csat" in self.plan.filters:
+            clock = time.perf_counter()
+            kept = cull_elements(fitted.points, scene.largest, self._element_pairs, count)
+            self.tally.add("csat of elements", count, kept, time.perf_counter() - clock)
+            count = kept
         clock = time.perf_counter()
         vertex_face, edge_edge, compared = expand_static(
-            scene.leaves, scene.edges, scene.feature_bounds, scene.labels, self.plan.wanted,
+            scene.leaves, scene.owned, fitted.bounds, scene.labels, self.plan.wanted,
             self._element_pairs, count, *self._feature_pairs,
         )  # fmt: skip
         self.tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)

@@ -10,7 +10,7 @@ import numpy as np
 from pliant._arrays import as_positions, exact_scale
 from pliant._tally import Tally
 from pliant._threads import Crew
-from pliant.pipeline import FirstContactWorker, Found, Plan, Prepared, Worker, chunks_of, refit
+from pliant.pipeline import FirstContactWorker, Fitted, Found, Plan, Prepared, Worker, chunks_of, fit
 
 # Refitting costs a percent of a traversal, so it pays as soon as the motion that is left has become this much shorter.
 _SHORTER = 0.7
@@ -24,20 +24,23 @@ def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> lis
     looked at with a longer motion is done, so nothing is looked at twice, and a scene without contact costs what ``ccd`` does.
     """
     workers = [FirstContactWorker(plan, crew) for _ in range(crew.threads)]
-    chunks, horizon, fitted, size = chunks_of(scene, plan), 1.0, 1.0, crew.threads
+    fitted, fitted_to, size = fit(scene, plan.bounds, 1.0, tally), 1.0, crew.threads
+    chunks = chunks_of(scene, fitted, plan)
     while chunks and not crew.stop.is_set():
         now, chunks = chunks[:size], chunks[size:]
         size *= 2
-        crew.run(lambda worker, chunk: workers[worker].run(scene, chunk), now)
+        _run(crew, workers, scene, fitted, now)
         horizon = min(w.horizon for w in workers)
         for worker in workers:
             worker.horizon = horizon
-        if horizon < _SHORTER * fitted and chunks:
-            clock = time.perf_counter()
-            scene, fitted = refit(scene, plan.bounds, horizon), horizon
-            tally.add("refit", 0, 0, time.perf_counter() - clock)
+        if horizon < _SHORTER * fitted_to and chunks:
+            fitted, fitted_to = fit(scene, plan.bounds, horizon, tally), horizon
     tally.merge(w.tally for w in workers)
     return [f for w in workers for f in w.found]
+
+
+def _run(crew: Crew, workers: list[FirstContactWorker], scene: Prepared, fitted: Fitted, chunks: list) -> None:
+    crew.run(lambda worker, chunk: workers[worker].run(scene, fitted, chunk), chunks)
 
 
 def verified_positions(
@@ -63,15 +66,16 @@ def _is_free(scene: Prepared, plan: Plan, crew: Crew, tally: Tally, x0: np.ndarr
     """No contact during the motion from x0 to x1; stops at the first one it meets."""
     clock = time.perf_counter()
     scale = exact_scale(x0, x1)
-    scene = refit(scene._replace(x0=x0 * scale, x1=x1 * scale), plan.bounds, 1.0)
+    scene = scene._replace(x0=x0 * scale, x1=x1 * scale)
+    fitted = fit(scene, plan.bounds, 1.0, Tally())
     watch = Crew(crew.threads)
     workers = [Worker(plan, watch) for _ in range(crew.threads)]
 
     def work(worker: int, chunk: Any) -> None:
-        workers[worker].run(scene, chunk)
+        workers[worker].run(scene, fitted, chunk)
         if workers[worker].found:
             watch.stop.set()
 
-    watch.run(work, chunks_of(scene, plan))
+    watch.run(work, chunks_of(scene, fitted, plan))
     tally.add("verification", 0, 0, time.perf_counter() - clock)
     return not any(w.found for w in workers)

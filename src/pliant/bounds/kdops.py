@@ -21,14 +21,14 @@ AXES = {"aabb": 3, "16-dop": 8, "18-dop": 9, "24-dop": 12}
 UNBOUNDED = 3  # axes of the infinite bounds of brute force
 
 
-def bound_features(
-    x0: np.ndarray, x1: np.ndarray, corners: np.ndarray, edges: np.ndarray, bounds: str, horizon: float = 1.0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bounds of vertices (n, 2 axes), edges (e, 2 axes) and elements (k, 2 axes) over their motion up to the horizon."""
+def bound_elements(
+    x0: np.ndarray, x1: np.ndarray, corners: np.ndarray, bounds: str, horizon: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of vertices (n, 2 axes) and elements (k, 2 axes) over their motion up to the horizon."""
     if bounds == "none":
-        return _everything(len(x0)), _everything(len(edges)), _everything(len(corners))
+        return _everything(len(x0)), _everything(len(corners))
     vertex_bounds = bound_vertices(x0, x1, bounds, horizon)
-    return vertex_bounds, bound_union(vertex_bounds, edges), bound_union(vertex_bounds, corners)
+    return vertex_bounds, bound_union(vertex_bounds, corners)
 
 
 def _everything(count: int) -> np.ndarray:
@@ -87,13 +87,17 @@ def bound_union(bounds, groups):
 
 
 @helper
-def overlap(a, i, b, j):
-    """Row i of bounds a and row j of bounds b are not separated along any axis."""
-    if a[i, 0] > b[j, 1] or b[j, 0] > a[i, 1]:
+def box(bounds, i):
+    """The first three intervals of row i: loaded once, compared with many."""
+    return bounds[i, 0], bounds[i, 1], bounds[i, 2], bounds[i, 3], bounds[i, 4], bounds[i, 5]
+
+
+@helper
+def overlap(a_box, a, i, b, j):
+    """Row i of bounds a, whose box is given, and row j of bounds b are not separated along any axis."""
+    if a_box[0] > b[j, 1] or b[j, 0] > a_box[1] or a_box[2] > b[j, 3] or b[j, 2] > a_box[3]:
         return False
-    if a[i, 2] > b[j, 3] or b[j, 2] > a[i, 3]:
-        return False
-    if a[i, 4] > b[j, 5] or b[j, 4] > a[i, 5]:
+    if a_box[4] > b[j, 5] or b[j, 4] > a_box[5]:
         return False
     for c in range(6, a.shape[1], 2):
         if a[i, c] > b[j, c + 1] or b[j, c] > a[i, c + 1]:

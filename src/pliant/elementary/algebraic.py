@@ -1,6 +1,6 @@
 """Times that are real roots of integer polynomials, isolated by Sturm, and signs of other polynomials there, by Tarski.
 
-A time is a root of the polynomial H, alone in the open interval (LOWER, UPPER) / ONE_TIME. Sturm's theorem counts the
+A time is a root of the polynomial H, alone in the open interval (LOWER, UPPER) / UNIT. Sturm's theorem counts the
 distinct roots of H between two points from the signs of the remainder sequence of (H, H'); Tarski's extension takes
 (H, H' g) and counts roots with g > 0 minus roots with g < 0. With one root in the interval that number *is* the sign of
 g there, zero included: no separation bounds, no endless bisection, no gcd.
@@ -8,10 +8,8 @@ g there, zero included: no separation bounds, no endless bisection, no gcd.
 
 from __future__ import annotations
 
-import numpy as np
-
-from pliant._jit import helper, out_of_line
-from pliant.elementary.integers import LIMB_BITS, PLUS, SIZE, add, multiply, sign_of
+from pliant._jit import out_of_line, subroutine
+from pliant.elementary.integers import LIMB_BITS, SIZE, add, multiply, sign_of
 from pliant.elementary.polynomials import (
     COEFFICIENTS,
     DEGREES,
@@ -24,23 +22,25 @@ from pliant.elementary.polynomials import (
     subtract,
 )
 
-H, STURM, TARSKI = np.int64(40), np.int64(41), np.int64(45)  # four polynomials in each sequence
-REMAINDER, DERIVATIVE, INTERVAL = np.int64(49), np.int64(50), np.int64(51)
-LOWER, UPPER, UNIT, MIDDLE = np.arange(INTERVAL * COEFFICIENTS, INTERVAL * COEFFICIENTS + 4)
+# Polynomials; below 40 they belong to the query.
+H, REMAINDER, DERIVATIVE = 40, 41, 42
+STURM, TARSKI = 43, 47  # sequences of up to four
+INTERVAL = 51  # not a polynomial, but its registers lie like coefficients
+LOWER, UPPER, UNIT, MIDDLE = range(INTERVAL * COEFFICIENTS, INTERVAL * COEFFICIENTS + 4)
 
 NO_TIME = 2.0  # later than every contact
 WIDEST = 2.0**-40  # of the bracket of a time: less than the promised 1e-12
 _LIMB = 2.0**-LIMB_BITS
 
 
-@helper
+@subroutine
 def approximate(m, p):
     """(c0, c1, c2, c3, total): the coefficients, all divided by one factor, and the sum of their magnitudes.
 
     Their error is below 2**-51 total: the largest has a top limb of at least 1 and two limbs below it are read.
     """
     out_of_line()
-    n = np.int64(0)
+    n = 0
     for i in range(m[DEGREES, p] + 1):
         n = max(n, abs(m[p * COEFFICIENTS + i, SIZE]))
     c0 = c1 = c2 = c3 = total = 0.0
@@ -58,25 +58,25 @@ def approximate(m, p):
     return c0, c1, c2, c3, total
 
 
-@helper
+@subroutine
 def _sign_at_point(m, p, k):
     """Sign of polynomial p, not zero, at t = k / UNIT, k a register."""
     out_of_line()
     total, product, power = SCRATCH, SCRATCH + 1, SCRATCH + 2
     top = m[DEGREES, p]
-    add(m, total, p * COEFFICIENTS + top, NOTHING, PLUS)
-    add(m, power, UNIT, NOTHING, PLUS)
+    add(m, total, p * COEFFICIENTS + top, NOTHING, 1)
+    add(m, power, UNIT, NOTHING, 1)
     for i in range(top - 1, -1, -1):
         multiply(m, product, total, k)
         multiply(m, total, p * COEFFICIENTS + i, power)
-        add(m, total, total, product, PLUS)
+        add(m, total, total, product, 1)
         if i > 0:
             multiply(m, product, power, UNIT)
-            add(m, power, product, NOTHING, PLUS)
+            add(m, power, product, NOTHING, 1)
     return sign_of(m, total)
 
 
-@helper
+@subroutine
 def _variations(m, base, length, k):
     out_of_line()
     count, last = 0, 0
@@ -89,7 +89,7 @@ def _variations(m, base, length, k):
     return count
 
 
-@helper
+@subroutine
 def _set_sequence(m, base, g):
     """The signed remainder sequence of (H, H' g), from polynomial base on; returns how many polynomials it has."""
     out_of_line()
@@ -97,10 +97,10 @@ def _set_sequence(m, base, g):
     for i in range(m[DEGREES, H]):
         m[DERIVATIVE * COEFFICIENTS + i, SIZE] = 0
         for _ in range(i + 1):
-            add(m, DERIVATIVE * COEFFICIENTS + i, DERIVATIVE * COEFFICIENTS + i, H * COEFFICIENTS + i + 1, PLUS)
+            add(m, DERIVATIVE * COEFFICIENTS + i, DERIVATIVE * COEFFICIENTS + i, H * COEFFICIENTS + i + 1, 1)
     m[DEGREES, DERIVATIVE] = m[DEGREES, H] - 1
     m[DEGREES, base + 1] = -1
-    add_product(m, base + 1, DERIVATIVE, g, PLUS)
+    add_product(m, base + 1, DERIVATIVE, g, 1)
     reduce(m, base + 1, H)
     last = base + 1
     while m[DEGREES, last] > 0:
@@ -112,7 +112,7 @@ def _set_sequence(m, base, g):
     return last - base + (1 if m[DEGREES, last] == 0 else 0)
 
 
-@helper
+@subroutine
 def start_roots(m, h):
     """Prepare for next_root on h, not zero; returns (length, at_one), at_one: 1 is a root.
 
@@ -124,13 +124,13 @@ def start_roots(m, h):
         first += 1
     top = h * COEFFICIENTS + m[DEGREES, h] - first
     for i in range(top + 1):
-        add(m, H * COEFFICIENTS + i, first + i, NOTHING, PLUS)
+        add(m, H * COEFFICIENTS + i, first + i, NOTHING, 1)
     at_one = False
     while top > 0:
-        add(m, SCRATCH, H * COEFFICIENTS + top, NOTHING, PLUS)
+        add(m, SCRATCH, H * COEFFICIENTS + top, NOTHING, 1)
         for i in range(top - 1, -1, -1):  # synthetic division by t - 1, for now into the scratch of the sequence
-            add(m, STURM * COEFFICIENTS + i, SCRATCH, NOTHING, PLUS)
-            add(m, SCRATCH, SCRATCH, H * COEFFICIENTS + i, PLUS)
+            add(m, STURM * COEFFICIENTS + i, SCRATCH, NOTHING, 1)
+            add(m, SCRATCH, SCRATCH, H * COEFFICIENTS + i, 1)
         if m[SCRATCH, SIZE] != 0:
             break
         at_one = True
@@ -144,12 +144,12 @@ def start_roots(m, h):
     return _set_sequence(m, STURM, ONE), at_one
 
 
-@helper
+@subroutine
 def next_root(m, length):
     """Isolate the first root of H in (UPPER / UNIT, 1); returns doubles around it, or NO_TIME twice."""
     out_of_line()
-    add(m, LOWER, UPPER, NOTHING, PLUS)
-    add(m, UPPER, UNIT, NOTHING, PLUS)
+    add(m, LOWER, UPPER, NOTHING, 1)
+    add(m, UPPER, UNIT, NOTHING, 1)
     at_lower, at_upper = _variations(m, STURM, length, LOWER), _variations(m, STURM, length, UPPER)
     while at_lower > at_upper:
         if at_lower - at_upper == 1:
@@ -157,23 +157,23 @@ def next_root(m, length):
             if upper - lower <= WIDEST:
                 return lower, upper
         # The middle, or halfway from it to the lower end if that is a root: there are at most three.
-        add(m, MIDDLE, UPPER, NOTHING, PLUS)
+        add(m, MIDDLE, UPPER, NOTHING, 1)
         while True:
-            add(m, MIDDLE, MIDDLE, LOWER, PLUS)
+            add(m, MIDDLE, MIDDLE, LOWER, 1)
             for r in range(LOWER, UNIT + 1):
-                add(m, r, r, r, PLUS)
+                add(m, r, r, r, 1)
             if _sign_at_point(m, H, MIDDLE) != 0:
                 break
         at_middle = _variations(m, STURM, length, MIDDLE)
         if at_middle == at_lower:
-            add(m, LOWER, MIDDLE, NOTHING, PLUS)
+            add(m, LOWER, MIDDLE, NOTHING, 1)
         else:
-            add(m, UPPER, MIDDLE, NOTHING, PLUS)
+            add(m, UPPER, MIDDLE, NOTHING, 1)
             at_upper = at_middle
     return NO_TIME, NO_TIME
 
 
-@helper
+@subroutine
 def _bracket(m):
     """Doubles around the only root of H in the interval, by bisection as far as floating point is sure of the sign."""
     out_of_line()
@@ -196,7 +196,7 @@ def _bracket(m):
     return lower, upper
 
 
-@helper
+@subroutine
 def sign_at(m, g, t):
     """Exact sign of polynomial g, of degree 2 at most, at the time, which t approximates to WIDEST."""
     out_of_line()

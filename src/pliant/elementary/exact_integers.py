@@ -15,9 +15,9 @@ import math
 
 import numpy as np
 
-from pliant._jit import helper, kernel, out_of_line
+from pliant._jit import kernel, out_of_line, subroutine
 from pliant.elementary.algebraic import NO_TIME, H, next_root, sign_at, start_roots
-from pliant.elementary.integers import LIMB_BITS, MINUS, SIZE, add, set_integer
+from pliant.elementary.integers import LIMB_BITS, SIZE, add, set_integer
 from pliant.elementary.polynomials import (
     ADD_PRODUCT,
     COEFFICIENTS,
@@ -37,9 +37,9 @@ from pliant.elementary.polynomials import (
 )
 
 # Polynomials: three coordinates each for points and vectors.
-_POINTS, _E1, _E2, _W = np.arange(0, 12, 3), 12, 15, 18
-_NORMAL, _F, _INSIDE, _S, _R, _CROSS = np.array([21, 24, 25, 29, 32, 35])
-_BETWEEN = np.int64(38)
+_POINTS, _E1, _E2, _W, _NORMAL = (0, 3, 6, 9), 12, 15, 18, 21
+_F, _INSIDE = 24, 25  # four conditions
+_S, _R, _CROSS, _BETWEEN = 29, 32, 35, 38
 
 # Which end point can meet which segment, as rows of a query: v f0 f1 f2, or a0 a1 b0 b1.
 _SEGMENTS = np.array(
@@ -50,8 +50,6 @@ _ENDS = (((1, 2), (1, 3), (1, 0)), ((0, 1), (2, 3), (0, 2)))  # of e1, e2 and w
 # The row that describes the query: its kind, then for each segment whether its point can meet it.
 _QUERY = ROWS - 1
 _KIND = 0
-
-_ONE, _FEW_BITS = np.int64(1), np.int64(64)
 
 
 def _difference(dst, a, b):
@@ -93,7 +91,7 @@ def _segment_program(kind, i):
     The point lies on the segment exactly if s x r = 0 and s . r >= 0: then s and r do not point in opposite directions,
     and a segment that has shrunk to a point, r = -s, admits only s = 0.
     """
-    point, start, end = _POINTS[_SEGMENTS[kind, i]]
+    point, start, end = (_POINTS[vertex] for vertex in _SEGMENTS[kind, i])
     rows = _difference(_S, point, start) + _difference(_R, end, point)
     for k in range(3):
         rows += _cross(_CROSS + k, _S, _R, k)
@@ -116,7 +114,7 @@ _SEGMENT_PROGRAMS = _table([_segment_program(kind, i) for kind in range(2) for i
 # --- setting up ----------------------------------------------------------------------------------------------------
 
 
-@helper
+@subroutine
 def _parts(x):
     """(mantissa, exponent) with x = mantissa * 2**exponent, mantissa odd or zero."""
     fraction, exponent = math.frexp(x)
@@ -125,7 +123,7 @@ def _parts(x):
     return mantissa >> max(zeros, 0), exponent - 53 + zeros
 
 
-@helper
+@subroutine
 def _exponent_range(x):
     """Lowest and highest exponent of the bits of all coordinates."""
     out_of_line()
@@ -137,7 +135,7 @@ def _exponent_range(x):
     return low, high
 
 
-@helper
+@subroutine
 def _set_points(m, x, low):
     """The coordinates of the moving points, as polynomials in units of 2**low."""
     out_of_line()
@@ -145,11 +143,11 @@ def _set_points(m, x, low):
         for end in range(2):
             mantissa, exponent = _parts(x[end, i // 3, i % 3])
             set_integer(m, i * COEFFICIENTS + end, mantissa, exponent - low)
-        add(m, i * COEFFICIENTS + 1, i * COEFFICIENTS + 1, i * COEFFICIENTS, MINUS)
-        set_degree(m, i, _ONE)
+        add(m, i * COEFFICIENTS + 1, i * COEFFICIENTS + 1, i * COEFFICIENTS, -1)
+        set_degree(m, i, 1)
 
 
-@helper
+@subroutine
 def _set_query(m, kind, x):
     """Note the kind, and the segments that their points can meet: a straight path stays in the box of its ends."""
     out_of_line()
@@ -167,7 +165,7 @@ def _set_query(m, kind, x):
 # --- deciding ------------------------------------------------------------------------------------------------------
 
 
-@helper
+@subroutine
 def _touching(m, t):
     """Do the features meet at the time t, at which their four points are coplanar?"""
     out_of_line()
@@ -191,7 +189,7 @@ def _touching(m, t):
     return False
 
 
-@helper
+@subroutine
 def _first_root(m, h):
     """Bracket of the first root of polynomial h in (0, 1] at which the features meet, or NO_TIME twice."""
     out_of_line()
@@ -208,18 +206,22 @@ def _first_root(m, h):
     return NO_TIME, NO_TIME
 
 
-@helper
-def _simplest(m, vector):
-    """The component of least degree of those of a vector that are not zero; -1 if all are."""
+@subroutine
+def _entry(m, i):
+    """A polynomial that is zero when the point of segment i // 2 first gets onto it; -1: none, or that of i - 1."""
     out_of_line()
-    best = np.int64(-1)
-    for p in range(vector, vector + 3):
-        if m[DEGREES, p] >= 0 and (best < 0 or m[DEGREES, p] < m[DEGREES, best]):
-            best = p
-    return best
+    run(m, _SEGMENT_PROGRAMS[4 * m[_QUERY, _KIND] + i // 2])
+    best = -1
+    for vector in (_CROSS, _S if i % 2 == 0 else _R):  # in line for all time, it gets in through one of the ends
+        for p in range(vector, vector + 3):
+            if m[DEGREES, p] >= 0 and (best < 0 or m[DEGREES, p] < m[DEGREES, best]):
+                best = p
+        if best >= 0:
+            return best if vector != _CROSS or i % 2 == 0 else -1
+    return -1  # the point is that end for all time, so at t = 0 too, which has been looked at
 
 
-@helper
+@subroutine
 def _first_contact(m):
     out_of_line()
     kind = m[_QUERY, _KIND]
@@ -232,20 +234,15 @@ def _first_contact(m):
         return _first_root(m, _F)
     first, first_upper = NO_TIME, NO_TIME
     for i in range(2 * (3 + kind)):
-        if m[_QUERY, i // 2 + 1] != 0:
-            run(m, _SEGMENT_PROGRAMS[4 * kind + i // 2])
-            h = _simplest(m, _CROSS)
-            if h < 0:  # in line for all time: the point enters the segment through one of its ends
-                h = _simplest(m, _S if i % 2 == 0 else _R)
-            elif i % 2 == 1:
-                continue
-            if h >= 0:  # else the point is that end for all time, so at t = 0 too, which has been looked at
-                lower, upper = _first_root(m, h)
-                first, first_upper = min(first, lower), min(first_upper, upper)
+        h = _entry(m, i) if m[_QUERY, i // 2 + 1] != 0 else -1
+        if h >= 0:
+            lower, upper = _first_root(m, h)
+            # The least bounds need not be of the same event: they enclose the first one all the same.
+            first, first_upper = min(first, lower), min(first_upper, upper)
     return first, first_upper
 
 
-@helper
+@subroutine
 def _width(bits):
     """Limbs for the longest number, for coordinates of so many bits.
 
@@ -259,7 +256,7 @@ def _width(bits):
 @kernel
 def decide_in_integers(kind, x0, x1, quads, undecided, toi, toi_upper):
     """Decide the rows of quads that undecided names, in place; NO_TIME where there is no contact."""
-    width = _width(_FEW_BITS)
+    width = _width(64)
     m = new_machine(width)
     x = np.empty((2, 4, 3))
     for row in undecided:

@@ -9,19 +9,14 @@ have 30 bits: a product of two plus two carries fits an int64, so the same sourc
 
 from __future__ import annotations
 
-import numpy as np
-
-from pliant._jit import helper, out_of_line
+from pliant._jit import out_of_line, subroutine
 
 LIMB_BITS = 30
 LIMB_MASK = (1 << LIMB_BITS) - 1
 SIZE = 0  # column of a register's signed length; limb i stands in column i + 1
 
-# Not plain ints: numba compiles a function anew for every literal it is called with.
-PLUS, MINUS = np.int64(1), np.int64(-1)
 
-
-@helper
+@subroutine
 def set_integer(m, r, mantissa, shift):
     """Register r = mantissa * 2**shift, for shift >= 0 and abs(mantissa) < 2**60."""
     out_of_line()
@@ -42,12 +37,12 @@ def set_integer(m, r, mantissa, shift):
     m[r, SIZE] = -n if mantissa < 0 else n
 
 
-@helper
+@subroutine
 def sign_of(m, r):
     return 1 if m[r, SIZE] > 0 else (-1 if m[r, SIZE] < 0 else 0)
 
 
-@helper
+@subroutine
 def add(m, dst, a, b, sign):
     """dst = a + sign b, for sign 1 or -1; dst may be a or b."""
     out_of_line()
@@ -80,7 +75,7 @@ def add(m, dst, a, b, sign):
     m[dst, SIZE] = -n if negative else n
 
 
-@helper
+@subroutine
 def multiply(m, dst, a, b):
     """dst = a b; dst must be neither a nor b."""
     out_of_line()

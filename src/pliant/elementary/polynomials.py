@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, out_of_line
-from pliant.elementary.integers import MINUS, PLUS, SIZE, add, multiply
+from pliant._jit import out_of_line, subroutine
+from pliant.elementary.integers import SIZE, add, multiply
 
 COEFFICIENTS = 5  # registers of one polynomial: coefficient i of polynomial p stands in register 5 p + i
 POLYNOMIALS = 64
-DEGREES = COEFFICIENTS * POLYNOMIALS  # the row of the degrees: -1 for zero, and no coefficient above it counts
-NOTHING = np.int64(DEGREES + 1)  # a register that is always zero
-SCRATCH = np.int64(DEGREES + 2)  # four registers that every function may use
-ROWS = DEGREES + 7  # the last one is free for what describes the query
+DEGREES = COEFFICIENTS * POLYNOMIALS  # the row of all degrees: -1 for zero, and no coefficient above the degree counts
+NOTHING = DEGREES + 1  # a register that is always zero
+SCRATCH = DEGREES + 2  # three registers that every function may use
+ROWS = DEGREES + 6  # the last one is free for what describes the query
 
-ZERO, ONE, T, T_MINUS_ONE = np.arange(POLYNOMIALS - 4, POLYNOMIALS)  # polynomials that are always 0, 1, t, t - 1
+ZERO, ONE, T, T_MINUS_ONE = range(POLYNOMIALS - 4, POLYNOMIALS)  # polynomials that are always 0, 1, t, t - 1
 
 STOP, DIFFERENCE, PRODUCT, ADD_PRODUCT, SUBTRACT_PRODUCT = range(5)
 
 
-@helper
+@subroutine
 def new_machine(width):
     """One array, not a structure of several: every function that takes it compiles in half the time."""
     m = np.empty((ROWS, width), np.int64)
@@ -36,7 +36,7 @@ def new_machine(width):
     return m
 
 
-@helper
+@subroutine
 def set_degree(m, p, highest):
     """Store the degree, given that no coefficient above the highest counts."""
     while highest >= 0 and m[p * COEFFICIENTS + highest, SIZE] == 0:
@@ -44,7 +44,7 @@ def set_degree(m, p, highest):
     m[DEGREES, p] = highest
 
 
-@helper
+@subroutine
 def subtract(m, dst, a, b):
     """dst = a - b; dst may be a or b."""
     out_of_line()
@@ -52,11 +52,11 @@ def subtract(m, dst, a, b):
     for i in range(max(da, db) + 1):
         ai = a * COEFFICIENTS + i if i <= da else NOTHING
         bi = b * COEFFICIENTS + i if i <= db else NOTHING
-        add(m, dst * COEFFICIENTS + i, ai, bi, MINUS)
+        add(m, dst * COEFFICIENTS + i, ai, bi, -1)
     set_degree(m, dst, max(da, db))
 
 
-@helper
+@subroutine
 def add_product(m, dst, a, b, sign):
     """dst = dst + sign a b; dst must be neither a nor b."""
     out_of_line()
@@ -73,7 +73,7 @@ def add_product(m, dst, a, b, sign):
     set_degree(m, dst, top)
 
 
-@helper
+@subroutine
 def reduce(m, p, b):
     """p becomes a positive multiple of the remainder of p by b, for b not zero."""
     out_of_line()
@@ -86,12 +86,12 @@ def reduce(m, p, b):
             pi, bi = p * COEFFICIENTS + i, b * COEFFICIENTS + i - (top - db)
             multiply(m, SCRATCH, pi, lead)
             multiply(m, SCRATCH + 1, p * COEFFICIENTS + top, bi if i >= top - db else NOTHING)
-            add(m, pi, SCRATCH, SCRATCH + 1, MINUS)
+            add(m, pi, SCRATCH, SCRATCH + 1, -1)
             m[pi, SIZE] *= sign  # the factor was the leading coefficient; make it that one's magnitude
         set_degree(m, p, top - 1)
 
 
-@helper
+@subroutine
 def run(m, program):
     """Execute the rows of a program up to its STOP."""
     out_of_line()
@@ -103,5 +103,5 @@ def run(m, program):
         else:
             if operation == PRODUCT:
                 m[DEGREES, dst] = -1
-            add_product(m, dst, a, b, MINUS if operation == SUBTRACT_PRODUCT else PLUS)
+            add_product(m, dst, a, b, -1 if operation == SUBTRACT_PRODUCT else 1)
         i += 1

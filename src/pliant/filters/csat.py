@@ -1,22 +1,98 @@
-"""Continuous separating axis test (CSAT; paper 004, Corollaries 1 and 3; Corollary 4.3 and Lemma 5.1 of paper 002).
+"""Continuous separating axis test (CSAT; paper 004, Theorem 1 and its corollaries; Corollary 4.3 and Lemma 5.1 of 002).
 
-If all points of one feature are on the same side of all points of the other along some axis L, at t = 0 and at
-t = 1, the features never meet: every difference is linear in t, so it keeps its sign in between. Here L is the
-normal at the start, rounded. A rounded L is still *an* axis, but differences that vanish for the exact normal do not vanish
-for it: all 6 (8) of them are evaluated (errata 14).
+If all points of one thing are on the same side of all points of the other along some axis L, at t = 0 and at t = 1, the
+two never meet: every difference is linear in t, so it keeps its sign in between. Any L will do for the proof; which one
+decides how much is culled. The paper takes the normal at the start; measured on the pairs of triangles with overlapping
+boxes of armadillo-rollers, cloth-ball and n-body, that culls 54, 38 and 79 %. The line between the two centres, halfway
+through the motion, culls 86, 63 and 83 %, and what is left of it without its part along the relative velocity 88, 54 and 88 %:
+both together 91, 68 and 92 %.
 
-Error: a difference of dot products has 1 + 1 + 2 + 2 roundings on 3 products of a coordinate up to m and one of L, and
-3 more where the motion is cut off at a horizon.
+A rounded L is still an axis, but differences that vanish for an exact normal do not vanish for it: every one of them is
+evaluated (errata 14).
 """
 
 from __future__ import annotations
 
-from pliant._jit import helper
+import numpy as np
+
+from pliant._jit import helper, kernel
 from pliant.filters.bernstein import UNIT_ROUNDOFF
 from pliant.mesh.features import VERTEX_FACE
-from pliant.vec3 import dot, max_norm
+from pliant.vec3 import add, dot, max_norm, scale, sub
 
+# Of elements: dot products of coordinates up to M with L are wrong by 3 u M |L|_1, and ends of a motion cut off at a
+# horizon by 8 u M in each coordinate: 22 u for a difference of two.
+_ELEMENT_ERROR = 32 * UNIT_ROUNDOFF
+# Of features: a difference of dot products has 1 + 1 + 2 + 2 roundings on 3 products of a coordinate up to m and one of L,
+# and 3 more where the motion is cut off.
 _ERROR = 1.05 * 3 * 9 * UNIT_ROUNDOFF
+
+
+@kernel
+def gather_corners(corners, x0, x1, horizon):
+    """(k, 18) start and end positions of the three corners of every element: what the test loads, in one piece."""
+    out = np.empty((len(corners), 18))
+    for i in range(len(corners)):
+        for c in range(3):
+            v = corners[i, c]
+            for k in range(3):
+                out[i, 3 * c + k] = x0[v, k]
+                out[i, 9 + 3 * c + k] = x1[v, k] if horizon == 1.0 else (1.0 - horizon) * x0[v, k] + horizon * x1[v, k]
+    return out
+
+
+@kernel
+def cull_elements(points, largest, pairs, count):
+    """Keep the pairs of elements (places) that neither axis separates, in place and in order; returns how many.
+
+    points: from gather_corners; largest: the largest coordinate of the scene.
+    """
+    kept = 0
+    for p in range(count):
+        i, j = pairs[p, 0], pairs[p, 1]
+        a, b = _corners(points, i), _corners(points, j)
+        start = sub(_sum(b[0], b[1], b[2]), _sum(a[0], a[1], a[2]))
+        end = sub(_sum(b[3], b[4], b[5]), _sum(a[3], a[4], a[5]))
+        between = add(start, end)
+        if _elements_apart(a, b, between, largest):
+            continue
+        velocity = sub(end, start)
+        speed = dot(velocity, velocity)
+        if speed > 0.0 and _elements_apart(
+            a, b, sub(between, scale(velocity, dot(between, velocity) / speed)), largest
+        ):
+            continue
+        pairs[kept, 0], pairs[kept, 1] = i, j
+        kept += 1
+    return kept
+
+
+@helper
+def _corners(points, i):
+    return (
+        (points[i, 0], points[i, 1], points[i, 2]),
+        (points[i, 3], points[i, 4], points[i, 5]),
+        (points[i, 6], points[i, 7], points[i, 8]),
+        (points[i, 9], points[i, 10], points[i, 11]),
+        (points[i, 12], points[i, 13], points[i, 14]),
+        (points[i, 15], points[i, 16], points[i, 17]),
+    )
+
+
+@helper
+def _sum(a, b, c):
+    return a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2]
+
+
+@helper
+def _elements_apart(a, b, axis, largest):
+    """b is beyond a along the axis, at the start and at the end of the motion."""
+    slack = _ELEMENT_ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
+    a_end = max(max(dot(a[0], axis), dot(a[1], axis)), dot(a[2], axis)) + slack
+    if not min(min(dot(b[0], axis), dot(b[1], axis)), dot(b[2], axis)) > a_end:
+        return False
+    a_end = max(max(dot(a[3], axis), dot(a[4], axis)), dot(a[5], axis)) + slack
+    return min(min(dot(b[3], axis), dot(b[4], axis)), dot(b[5], axis)) > a_end
 
 
 @helper
@@ -35,3 +111,20 @@ def _range(kind, vectors, axis):
     if kind == VERTEX_FACE:  # v minus f0, f1, f2
         return dw - max(0.0, max(d1, d2)), dw - min(0.0, min(d1, d2))
     return dw - max(0.0, d1) + min(0.0, d2), dw - min(0.0, d1) + max(0.0, d2)  # b0, b1 minus a0, a1
+
+
+@helper
+def centre_axis(kind, start, end):
+    """From the centre of one feature to that of the other, halfway through the motion, times some number."""
+    if kind == VERTEX_FACE:
+        third = 1.0 / 3.0
+        return sub(add(start[2], end[2]), scale(_sum4(start[0], end[0], start[1], end[1]), third))
+    return add(
+        add(start[2], end[2]),
+        scale(sub(add(start[1], end[1]), add(start[0], end[0])), 0.5),
+    )
+
+
+@helper
+def _sum4(a, b, c, d):
+    return add(add(a, b), add(c, d))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pliant._jit import kernel
 from pliant.filters.bernstein import cross_controls, in_range, magnitudes, restrict, vectors
-from pliant.filters.csat import separated_by
+from pliant.filters.csat import centre_axis, separated_by
 from pliant.filters.dnf import never_coplanar
 from pliant.filters.ncf import never_inside
 from pliant.mesh.features import quad
@@ -28,13 +28,14 @@ def sieve(kind, which, x0, x1, table, pairs, count, horizon):
         m = magnitudes(start, end)
         surely_apart = False
         if in_range(m):
-            normal = cross_controls(start[0], start[1], end[0], end[1])
             if which == CSAT:
-                surely_apart = separated_by(kind, start, end, m, normal[0])
-            elif which == DNF:
-                surely_apart = never_coplanar(start, end, m, normal)
+                surely_apart = separated_by(kind, start, end, m, centre_axis(kind, start, end))
             else:
-                surely_apart = never_inside(kind, start, end, m, normal)
+                normal = cross_controls(start[0], start[1], end[0], end[1])
+                if which == DNF:
+                    surely_apart = never_coplanar(start, end, m, normal)
+                else:
+                    surely_apart = never_inside(kind, start, end, m, normal)
         if not surely_apart:
             pairs[kept, 0], pairs[kept, 1] = pairs[p, 0], pairs[p, 1]
             kept += 1

@@ -8,8 +8,6 @@ shape of tree, and refitting is one pass from the bottom.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pliant._jit import helper, kernel
@@ -20,40 +18,26 @@ LEAF_SIZE = 4
 WORN_OUT = 1.6
 
 
-class Tree(NamedTuple):
-    order: np.ndarray  # (k,) int32: element at each place
-    depth: int  # the leaves are the 2**depth nodes of the last level
-    bounds: np.ndarray  # (2**(depth + 1), 2 axes): bounds of nodes by heap index, 1 is the root
-    place_bounds: np.ndarray  # (k, 2 axes): bounds of the elements in order
-
-
-def build_tree(element_bounds: np.ndarray) -> Tree:
-    """A tree over elements with the given bounds, (k, 2 axes)."""
+def split_elements(element_bounds: np.ndarray) -> tuple[np.ndarray, int]:
+    """The tree over elements with the given bounds, (k, 2 axes): the order of its places, (k,) int32, and its depth."""
     count = len(element_bounds)
     depth = 0
-    while (count >> depth) > LEAF_SIZE - 1:
+    while (count >> depth) >= LEAF_SIZE:
         depth += 1
     order = np.arange(count, dtype=np.int32)
     _split_at_medians(order, centres_of(element_bounds), depth)
-    return refit_tree(order, depth, element_bounds)
+    return order, depth
 
 
-def refit_tree(order: np.ndarray, depth: int, element_bounds: np.ndarray) -> Tree:
-    """The tree with the same shape over new bounds of the same elements."""
-    place_bounds = element_bounds[order]
-    return Tree(order, depth, _refit(place_bounds, depth), place_bounds)
-
-
-def is_worn_out(tree: Tree, cost_when_built: float) -> bool:
+def is_worn_out(nodes: np.ndarray, cost_when_built: float) -> bool:
     """The motion since the build has mixed the elements so much that building anew pays."""
-    return tree_cost(tree) > WORN_OUT * cost_when_built
+    return tree_cost(nodes) > WORN_OUT * cost_when_built
 
 
-def tree_cost(tree: Tree) -> float:
+def tree_cost(nodes: np.ndarray) -> float:
     """Sum of the half perimeters of all nodes, in units of the root's: what a traversal has to look at, roughly."""
-    boxes = tree.bounds[1:, :6]
-    size = (boxes[:, 1::2] - boxes[:, 0::2]).sum(axis=1)
-    return float(size.sum() / size[0]) if len(tree.order) and size[0] > 0 else 0.0
+    size = (nodes[1:, 1:6:2] - nodes[1:, 0:6:2]).sum(axis=1)
+    return float(size.sum() / size[0]) if len(size) and size[0] > 0 else 0.0
 
 
 @kernel
@@ -121,7 +105,8 @@ def _median_of_three(a, b, c):
 
 
 @kernel
-def _refit(place_bounds, depth):
+def fit_nodes(place_bounds, depth):
+    """(2**(depth + 1), 2 axes) bounds of all nodes by heap index, 1 is the root, from those of the elements by place."""
     count, columns = place_bounds.shape
     leaves = 1 << depth
     out = np.empty((2 * leaves, columns))

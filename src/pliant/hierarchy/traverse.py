@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import helper, kernel
-from pliant.bounds.kdops import overlap
+from pliant.bounds.kdops import box, overlap
 
 # Which pairs of objects are wanted: all, within one object, between different ones.
 ALL, SELF, INTER = 0, 1, 2
@@ -14,27 +14,25 @@ ALL, SELF, INTER = 0, 1, 2
 STACK_SIZE = 4 * 32
 
 
-def seed_chunks(tree, label_range, wanted: int, most: int) -> np.ndarray:
+def seed_chunks(nodes, place_bounds, label_range, wanted: int, depth: int, most: int) -> np.ndarray:
     """Overlapping node pairs of one level, at least about ``most`` where the tree has them: chunks for the threads."""
     level, pairs = 0, np.array([[1, 1]], np.int32)
-    while level < tree.depth and len(pairs) < most:
+    while level < depth and len(pairs) < most:
         level += 1
         stack = np.empty((STACK_SIZE + 4 * len(pairs), 2), np.int32)
         stack[: len(pairs)] = pairs
         out = np.empty((4 * len(pairs), 2), np.int32)
-        _, count, _ = traverse(
-            tree.bounds, tree.place_bounds, label_range, wanted, tree.depth, level, stack, len(pairs), out
-        )
+        _, count, _ = traverse(nodes, place_bounds, label_range, wanted, depth, level, stack, len(pairs), out)
         pairs = out[:count]
     return pairs
 
 
 @kernel
-def traverse(bounds, place_bounds, label_range, wanted, depth, stop_level, stack, top, out):
+def traverse(nodes, place_bounds, label_range, wanted, depth, stop_level, stack, top, out):
     """Go on with the node pairs on the stack until it is empty or the block is full.
 
     Emits pairs of nodes at stop_level; at stop_level = depth + 1, pairs of places of the elements themselves, the
-    smaller first. Both nodes of a pair are on one level. Returns (top, pairs emitted, pairs of bounds compared).
+    smaller first. nodes: bounds by heap index. Both nodes of a pair are on one level. Returns (top, pairs emitted, pairs of bounds compared).
     """
     capacity = len(out)
     count, compared = 0, 0
@@ -56,18 +54,20 @@ def traverse(bounds, place_bounds, label_range, wanted, depth, stop_level, stack
                 break
             top -= 1
             for i in range(a_begin, a_end):
+                box_i = box(place_bounds, i)
                 for j in range(i + 1 if a == b else b_begin, b_end):
                     compared += 1
-                    if overlap(place_bounds, i, place_bounds, j):
+                    if overlap(box_i, place_bounds, i, place_bounds, j):
                         out[count, 0], out[count, 1] = i, j
                         count += 1
         else:
             top -= 1
             for child_a in range(2 * a, 2 * a + 2):
+                box_a = box(nodes, child_a)
                 for child_b in range(child_a if a == b else 2 * b, 2 * b + 2):
                     compared += 1
-                    if (child_a == child_b or overlap(bounds, child_a, bounds, child_b)) and _is_wanted(
-                        label_range, wanted, child_a, child_b
+                    if overlap(box_a, nodes, child_a, nodes, child_b) and (
+                        wanted == ALL or _is_wanted(label_range, wanted, child_a, child_b)
                     ):
                         stack[top, 0], stack[top, 1] = child_a, child_b
                         top += 1
@@ -77,8 +77,6 @@ def traverse(bounds, place_bounds, label_range, wanted, depth, stop_level, stack
 @helper
 def _is_wanted(label_range, wanted, a, b):
     """Nodes a and b may hold elements of the wanted pairs of objects."""
-    if wanted == ALL:
-        return True
     if wanted == SELF:
         return label_range[a, 0] <= label_range[b, 1] and label_range[b, 0] <= label_range[a, 1]
     return not (

@@ -21,55 +21,64 @@ class Elements(NamedTuple):
     corners: np.ndarray  # (k, 3) int32 vertices; an edge names its second twice, a point its vertex three times
     face: np.ndarray  # (k,) int32 face id, -1 for loose edges and points
     sides: np.ndarray  # (k, 3) int32 ids of its edges, -1 where there is none
-    owned_vertices: np.ndarray  # (k, 3) int32, filled from the left, then -1
-    owned_edges: np.ndarray  # (k, 3) int32, filled from the left, then -1
+
+
+class Owned(NamedTuple):
+    """Features by owner: element i owns vertex[vertex_start[i]:vertex_start[i + 1]], and edges likewise.
+
+    In the order of the owners, so that what is looked at together lies together in memory.
+    """
+
+    vertex_start: np.ndarray  # (k + 1,) int32
+    vertex: np.ndarray  # int32 vertex ids
+    edge_start: np.ndarray  # (k + 1,) int32
+    edge: np.ndarray  # int32 edge ids
+    ends: np.ndarray  # (e, 2) int32 the vertices of those edges
 
 
 def elements_of(mesh: TriMesh) -> Elements:
     """Faces first, then the edges that no face has, then the points that nothing else names."""
     loose_edges = np.flatnonzero(mesh.edge_face_count == 0).astype(np.int32)
-    named = np.zeros(mesh.vertex_limit, bool)
-    named[mesh.faces.ravel()] = True
-    named[mesh.loose_edges.ravel()] = True
-    # A loose edge from a vertex to itself is no edge, but its vertex takes part, as a point.
     covered = np.zeros(mesh.vertex_limit, bool)
     covered[mesh.faces.ravel()] = True
     covered[mesh.edges[loose_edges].ravel()] = True
-    named[mesh.loose_points] = True
-    points = np.flatnonzero(named & ~covered).astype(np.int32)
-    face_count, edge_count, point_count = len(mesh.faces), len(loose_edges), len(points)
-    count = face_count + edge_count + point_count
-    corners, sides = np.empty((count, 3), np.int32), np.full((count, 3), -1, np.int32)
-    corners[:face_count], sides[:face_count] = mesh.faces, mesh.face_edges
+    # A loose edge from a vertex to itself is no edge, but its vertex takes part, as a point.
+    points = mesh.vertices[~covered[mesh.vertices]]
     ends = mesh.edges[loose_edges]
-    corners[face_count : face_count + edge_count] = ends[:, (0, 1, 1)]
-    sides[face_count : face_count + edge_count, 0] = loose_edges
-    corners[face_count + edge_count :] = points[:, None]
-    face = np.full(count, -1, np.int32)
-    face[:face_count] = np.arange(face_count)
-    owned = _first_owners(corners, sides, mesh.vertex_limit, len(mesh.edges))
-    return Elements(corners, face, sides, *owned)
+    corners = np.concatenate((mesh.faces, ends[:, (0, 1, 1)], np.repeat(points[:, None], 3, axis=1)))
+    face, sides = np.full(len(corners), -1, np.int32), np.full(corners.shape, -1, np.int32)
+    face[: len(mesh.faces)] = np.arange(len(mesh.faces))
+    sides[: len(mesh.faces)] = mesh.face_edges
+    sides[len(mesh.faces) : len(mesh.faces) + len(ends), 0] = loose_edges
+    return Elements(corners, face, sides)
+
+
+def assign_features(elements: Elements, edges: np.ndarray, vertex_count: int) -> Owned:
+    """Static assignment: greedy, the first element in the given order that has a feature owns it."""
+    return Owned(*_first_owners(elements.corners, elements.sides, edges, vertex_count))
 
 
 @kernel
-def _first_owners(corners, sides, vertex_count, edge_count):
-    """Owned vertices and edges of every element: greedy, the first element takes a feature."""
-    vertex_taken, edge_taken = np.zeros(vertex_count, np.bool_), np.zeros(edge_count, np.bool_)
-    owned_vertices = np.full(corners.shape, np.int32(-1))
-    owned_edges = np.full(corners.shape, np.int32(-1))
+def _first_owners(corners, sides, edges, vertex_count):
+    vertex_taken, edge_taken = np.zeros(vertex_count, np.bool_), np.zeros(len(edges), np.bool_)
+    vertex_start, edge_start = np.zeros(len(corners) + 1, np.int32), np.zeros(len(corners) + 1, np.int32)
+    vertex, edge = np.empty(vertex_count, np.int32), np.empty(len(edges), np.int32)
+    ends = np.empty((len(edges), 2), np.int32)
+    vertices = edge_count = 0
     for i in range(len(corners)):
-        vertices = edges = 0
         for k in range(3):
             v, e = corners[i, k], sides[i, k]
             if not vertex_taken[v]:
                 vertex_taken[v] = True
-                owned_vertices[i, vertices] = v
+                vertex[vertices] = v
                 vertices += 1
             if e >= 0 and not edge_taken[e]:
                 edge_taken[e] = True
-                owned_edges[i, edges] = e
-                edges += 1
-    return owned_vertices, owned_edges
+                edge[edge_count] = e
+                ends[edge_count, 0], ends[edge_count, 1] = edges[e, 0], edges[e, 1]
+                edge_count += 1
+        vertex_start[i + 1], edge_start[i + 1] = vertices, edge_count
+    return vertex_start, vertex[:vertices].copy(), edge_start, edge, ends
 
 
 @helper

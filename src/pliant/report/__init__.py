@@ -1,0 +1,1 @@
+"""Reports for people: what a run did, as tables in a terminal."""
