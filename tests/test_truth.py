@@ -61,7 +61,7 @@ def test_published_times_lie_in_the_brackets(frame):
     name, data, contacts = frame
     lower, upper = (dict(zip(as_sets(contacts)[0], times)) for times in (contacts.vf.toi, contacts.vf.toi_upper))
     known = np.flatnonzero(np.isfinite(data["vf_toi"]))
-    assert len(known) > (0 if name == "cloth-ball" else 0.9 * len(data["vf"]))
+    assert len(known) == (0 if name == "cloth-ball" else len(data["vf"]))  # cloth-ball came without times
     keys = list(map(tuple, data["vf"][known].tolist()))
     times = data["vf_toi"][known]
     # They are printed, so they are roundings themselves, of times that may be exact.

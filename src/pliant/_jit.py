@@ -91,32 +91,27 @@ def subroutine(function: F) -> F:
     return numba.extending.register_jitable(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
-if INTERPRETED:
+def _out_of_line(_typing_context: Any) -> Any:
+    """Called in a subroutine's body: keep its code in one place, and small, instead of copying it into every caller.
 
-    def out_of_line() -> None:
-        """Only of interest to the compiler."""
+    LLVM inlines eagerly, unrolls and vectorises: where a hundred places multiply wide integers, most of them of two or
+    three limbs, that made 169 s of compilation out of 10, and does not run faster.
+    """
 
-else:
+    def add_attributes(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        builder.function.attributes.add("optsize")
+        return context.get_dummy_value()
 
-    @numba.extending.intrinsic
-    def out_of_line(typing_context):  # pyright: ignore[reportRedeclaration]
-        """Called in a helper's body: keep its code in one place, and small, instead of copying it into every caller.
+    return numba.types.void(), add_attributes
 
-        LLVM inlines eagerly, unrolls and vectorises: where a hundred places multiply wide integers, most of them of two
-        or three limbs, that made 169 s of compilation out of 10, and does not run faster.
-        """
 
-        def add_attribute(context, builder, signature, arguments):
-            builder.function.attributes.add("noinline")
-            builder.function.attributes.add("optsize")
-            return context.get_dummy_value()
-
-        return numba.types.void(), add_attribute
+out_of_line: Any = (lambda: None) if INTERPRETED else numba.extending.intrinsic(_out_of_line)
 
 
 def announce_compilation() -> None:
     """Say once, on stderr, that a cold cache means waiting for the compiler."""
-    global announce_compilation  # noqa: PLW0603
+    global announce_compilation
     if not INTERPRETED and (CACHE_FOLDER is None or not any(CACHE_FOLDER.iterdir())):
         print("pliant: compiling kernels, once for this version (about 20 s) ...", file=sys.stderr, flush=True)
 

@@ -32,7 +32,7 @@ from pliant.pipeline import Found, Plan, Worker, chunks_of, fit, prepare
 from pliant.step import first_contacts, verified_positions
 
 _WANTED = {"all": ALL, "self": SELF, "inter": INTER}
-DEFAULT_FILTERS = ("csat", "dnf", "ncf")
+DEFAULT_FILTERS = ("dnf", "csat")
 
 
 def ccd(
@@ -66,7 +66,7 @@ def ccd(
     plan = _plan(pairs, culling, bounds, filters)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation()
-    scene = prepare(scene_mesh, x0, x1, labels, plan, tally)
+    scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
     fitted = fit(scene, plan.bounds, 1.0, tally)
     workers = [Worker(plan, crew) for _ in range(crew.threads)]
     crew.run(lambda worker, chunk: workers[worker].run(scene, fitted, chunk), chunks_of(scene, fitted, plan))
@@ -95,14 +95,15 @@ def safe_step(
     plan = _plan(pairs, culling, bounds, filters)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation()
-    scene = prepare(scene_mesh, s0, s1, labels, plan, tally)
-    found = first_contacts(scene, plan, crew, tally)
+    scene = prepare(scene_mesh, s0, s1, labels, plan, Crew(crew.threads), tally)
+    found, near = first_contacts(scene, plan, crew, tally)
     if not found:
         return Step(1.0, None, as_positions(x1, "x1").copy(), tally.stages())
     contacts = _tabulate(scene_mesh, s0, s1, found, tally)
     contact = contacts[int(np.argmin(contacts.toi))]
-    positions = verified_positions(scene, plan, crew, tally, float(contact.toi[0]), as_positions(x0, "x0"), x1)
-    return Step(float(contact.toi[0]), contact, positions, tally.stages())
+    t = float(contact.toi[0])
+    positions = verified_positions(scene, near, t, as_positions(x0, "x0"), as_positions(x1, "x1"), tally)
+    return Step(t, contact, positions, tally.stages())
 
 
 def _gate(

@@ -73,7 +73,7 @@ class Fitted(NamedTuple):
 
 
 def prepare(
-    mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, objects: np.ndarray | None, plan: Plan, tally: Tally
+    mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, objects: np.ndarray | None, plan: Plan, crew: Crew, tally: Tally
 ) -> Prepared:
     """Topology and hierarchy."""
     clock = time.perf_counter()
@@ -82,7 +82,7 @@ def prepare(
     tally.add("topology", 0, 0, -clock + (clock := time.perf_counter()))
     element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds)[1]
     tally.add("bounds", 0, 0, -clock + (clock := time.perf_counter()))
-    order, depth = split_elements(element_bounds)
+    order, depth = split_elements(element_bounds, crew)
     leaves = Elements(*(a[order] for a in elements))
     labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
     owned = assign_features(leaves, mesh.edges, len(x0))
@@ -122,6 +122,7 @@ class Worker:
     def __init__(self, plan: Plan, crew: Crew) -> None:
         self.plan, self.crew, self.tally = plan, crew, Tally()
         self.horizon = 1.0  # contacts later than this are not wanted
+        self.fuzz = 0.0  # what is discarded stays free of contact if vertices are off by this much
         self.found: list[Found] = []
         self._stack = np.empty((STACK_SIZE, 2), np.int32)
         self._element_pairs = np.empty((BLOCK, 2), np.int32)
@@ -156,7 +157,7 @@ class Worker:
             raise Stopped
         if "csat" in self.plan.filters:
             clock = time.perf_counter()
-            kept = cull_elements(fitted.points, scene.largest, self._element_pairs, count)
+            kept = cull_elements(scene.leaves.corners, fitted.points, scene.largest, self._element_pairs, count)
             self.tally.add("csat of elements", count, kept, time.perf_counter() - clock)
             count = kept
         clock = time.perf_counter()
@@ -173,13 +174,17 @@ class Worker:
         pairs = self._feature_pairs[kind]
         for name in self.plan.filters:
             clock = time.perf_counter()
-            kept = sieve(kind, FILTERS.index(name), scene.x0, scene.x1, table, pairs, count, self.horizon)
+            kept = sieve(kind, FILTERS.index(name), scene.x0, scene.x1, table, pairs, count, self.horizon, self.fuzz)
             self.tally.add(name, count, kept, time.perf_counter() - clock)
             count = kept
+        if count:
+            self._decide(scene, kind, table, pairs[:count])
+
+    def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
+        count = len(pairs)
         toi, toi_upper, status = self._toi[:count], self._toi_upper[:count], self._status[:count]
-        decide(kind, scene.x0, scene.x1, table, pairs[:count], toi, toi_upper, status, self.tally)
-        hit = np.flatnonzero(status == HIT)
-        if len(hit):
+        if decide(kind, scene.x0, scene.x1, table, pairs, toi, toi_upper, status, self.tally):
+            hit = np.flatnonzero(status == HIT)
             self._keep(Found(kind, pairs[hit], toi[hit], toi_upper[hit]))
 
     def _keep(self, found: Found) -> None:
@@ -189,9 +194,18 @@ class Worker:
 class FirstContactWorker(Worker):
     """A worker that only wants the first contact: each one it finds shortens the motion that is left to look at."""
 
+    def __init__(self, plan: Plan, crew: Crew, fuzz: float) -> None:
+        super().__init__(plan, crew)
+        self.fuzz = fuzz
+        self.near: list[tuple[int, np.ndarray]] = []  # kind and pairs that no filter could discard
+
+    def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
+        self.near.append((kind, pairs.copy()))
+        super()._decide(scene, kind, table, pairs)
+
     def _keep(self, found: Found) -> None:
-        earliest = int(np.argmin(found.toi))
-        if found.toi[earliest] <= self.horizon:
-            rows = np.flatnonzero(found.toi == found.toi[earliest])
+        earliest = found.toi.min()
+        if earliest <= self.horizon:
+            rows = np.flatnonzero(found.toi == earliest)
             self.found.append(Found(found.kind, found.pairs[rows], found.toi[rows], found.toi_upper[rows]))
-            self.horizon = min(self.horizon, found.toi[earliest] + LEEWAY)
+            self.horizon = min(self.horizon, earliest + LEEWAY)

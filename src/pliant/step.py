@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 
-from pliant._arrays import as_positions, exact_scale
+from pliant._arrays import exact_scale
 from pliant._tally import Tally
 from pliant._threads import Crew
-from pliant.pipeline import FirstContactWorker, Fitted, Found, Plan, Prepared, Worker, chunks_of, fit
+from pliant.elementary.exact import decide
+from pliant.mesh.features import VERTEX_FACE
+from pliant.pipeline import FirstContactWorker, Fitted, Found, Plan, Prepared, chunks_of, fit
 
-# Refitting costs a percent of a traversal, so it pays as soon as the motion that is left has become this much shorter.
+# Bounds are fitted anew (a percent of a traversal) when the motion that is left has become this much shorter.
 _SHORTER = 0.7
+# Rounded positions on the way, (1 - s) x0 + s x1, are off by at most 3 u of the largest coordinate.
+_FUZZ = 4 * 2.0**-53
+
+Near = list[tuple[int, np.ndarray]]
 
 
-def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> list[Found]:
-    """Contacts among which is the first one; empty where there is none at all.
+def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tuple[list[Found], Near]:
+    """Contacts among which is the first one, and all pairs of features that no filter could keep apart.
 
     Chunks are worked off in rounds, small ones first. The earliest contact so far is the end of the motion for
     everything that comes later: filters see the shortened motion at once, bounds after the next round. What has been
     looked at with a longer motion is done, so nothing is looked at twice, and a scene without contact costs what ``ccd`` does.
     """
-    workers = [FirstContactWorker(plan, crew) for _ in range(crew.threads)]
+    workers = [FirstContactWorker(plan, crew, _FUZZ * scene.largest) for _ in range(crew.threads)]
     fitted, fitted_to, size = fit(scene, plan.bounds, 1.0, tally), 1.0, crew.threads
     chunks = chunks_of(scene, fitted, plan)
     while chunks and not crew.stop.is_set():
@@ -36,7 +41,7 @@ def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> lis
         if horizon < _SHORTER * fitted_to and chunks:
             fitted, fitted_to = fit(scene, plan.bounds, horizon, tally), horizon
     tally.merge(w.tally for w in workers)
-    return [f for w in workers for f in w.found]
+    return [f for w in workers for f in w.found], [n for w in workers for n in w.near]
 
 
 def _run(crew: Crew, workers: list[FirstContactWorker], scene: Prepared, fitted: Fitted, chunks: list) -> None:
@@ -44,38 +49,34 @@ def _run(crew: Crew, workers: list[FirstContactWorker], scene: Prepared, fitted:
 
 
 def verified_positions(
-    scene: Prepared, plan: Plan, crew: Crew, tally: Tally, t: float, x0: np.ndarray, x1: Any
+    scene: Prepared, near: Near, t: float, x0: np.ndarray, x1: np.ndarray, tally: Tally
 ) -> np.ndarray:
     """Positions just before x0 + t (x1 - x0) such that the motion from x0 to them is free of contact after rounding.
 
     Rounding moves each vertex by an ulp, which can close the gap that is left a moment before the contact. So step back a
-    little, look whether the rounded motion is free, and step back more where it is not.
+    little, look whether the rounded motion is free, and step back more where it is not. Only near pairs have to be looked at:
+    bounds up to a horizon contain rounded positions, and the filters were told to leave room for them (fuzz).
     """
-    x1 = as_positions(x1, "x1")
     back = 2.0**-36
     while t > 0.0 and back < 1.0:
         s = t * (1.0 - back)
         positions = (1.0 - s) * x0 + s * x1
-        if _is_free(scene, plan, crew, tally, x0, positions):
+        clock = time.perf_counter()
+        free = _is_free(scene, near, x0, positions)
+        tally.add("verification", sum(len(pairs) for _, pairs in near), 0, time.perf_counter() - clock)
+        if free:
             return positions
         back *= 16.0
     return x0.copy()
 
 
-def _is_free(scene: Prepared, plan: Plan, crew: Crew, tally: Tally, x0: np.ndarray, x1: np.ndarray) -> bool:
-    """No contact during the motion from x0 to x1; stops at the first one it meets."""
-    clock = time.perf_counter()
+def _is_free(scene: Prepared, near: Near, x0: np.ndarray, x1: np.ndarray) -> bool:
+    """None of the near pairs of features meets during the motion from x0 to x1."""
     scale = exact_scale(x0, x1)
-    scene = scene._replace(x0=x0 * scale, x1=x1 * scale)
-    fitted = fit(scene, plan.bounds, 1.0, Tally())
-    watch = Crew(crew.threads)
-    workers = [Worker(plan, watch) for _ in range(crew.threads)]
-
-    def work(worker: int, chunk: Any) -> None:
-        workers[worker].run(scene, fitted, chunk)
-        if workers[worker].found:
-            watch.stop.set()
-
-    watch.run(work, chunks_of(scene, fitted, plan))
-    tally.add("verification", 0, 0, time.perf_counter() - clock)
-    return not any(w.found for w in workers)
+    x0, x1 = x0 * scale, x1 * scale
+    for kind, pairs in near:
+        toi, toi_upper, status = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), np.int8)
+        table = scene.faces if kind == VERTEX_FACE else scene.edges
+        if decide(kind, x0, x1, table, pairs, toi, toi_upper, status, Tally()):
+            return False
+    return True

@@ -46,15 +46,17 @@ def _bound_vertices(x0, x1, oblique, horizon):
     out = np.empty((len(x0), 2 * axes))
     for v in range(len(x0)):
         start, end = row(x0, v), row(x1, v)
-        cut = 0.0  # how far the end is from where it is computed to be
+        # How far the end is from where it is computed to be; on both sides, so that the bounds also hold for the motion to
+        # a rounded position anywhere on the way (see step.verified_positions).
+        cut = 0.0
         if horizon < 1.0:
             cut = 2.0**-50 * max(max_norm(start), max_norm(end)) + 1e-320
             end = lerp(start, end, horizon)
         for k in range(3):
-            out[v, 2 * k] = min(start[k], end[k] - cut)
-            out[v, 2 * k + 1] = max(start[k], end[k] + cut)
+            out[v, 2 * k] = min(start[k], end[k]) - cut
+            out[v, 2 * k + 1] = max(start[k], end[k]) + cut
         for k in range(3, axes):
-            lower0, upper0 = _project(start, oblique[k - 3], 0.0)
+            lower0, upper0 = _project(start, oblique[k - 3], 3.0 * cut)
             lower1, upper1 = _project(end, oblique[k - 3], 3.0 * cut)
             out[v, 2 * k] = min(lower0, lower1)
             out[v, 2 * k + 1] = max(upper0, upper1)

@@ -128,7 +128,7 @@ def start_roots(m, h):
     at_one = False
     while top > 0:
         add(m, SCRATCH, H * COEFFICIENTS + top, NOTHING, 1)
-        for i in range(top - 1, -1, -1):  # synthetic division by t - 1, for now into the scratch of the sequence
+        for i in range(top - 1, -1, -1):  # synthetic division by t - 1; STURM is not in use yet
             add(m, STURM * COEFFICIENTS + i, SCRATCH, NOTHING, 1)
             add(m, SCRATCH, SCRATCH, H * COEFFICIENTS + i, 1)
         if m[SCRATCH, SIZE] != 0:

@@ -62,20 +62,25 @@ def _slope_at(b, s):
 
 
 @helper
-def _root(b):
-    """The one root of a cubic whose ends have opposite signs: Newton's steps, bisected when they leave the bracket."""
-    lower, upper = 0.0, 1.0
-    s = b[0] / (b[0] - b[3])
+def _newton(b, s, lower, upper):
+    """One step of Newton's method towards the root in (lower, upper), bisecting where it would leave; also the bounds."""
+    value = _cubic_at(b, s)
+    if (value < 0.0) == (b[0] < 0.0):
+        lower = s
+    else:
+        upper = s
+    slope = _slope_at(b, s)
+    new = s - value / slope if slope != 0.0 else lower
+    if not (lower < new and new < upper):
+        new = 0.5 * (lower + upper)
+    return new, lower, upper
+
+
+@helper
+def _root(b, s, lower, upper):
+    """The one root of a cubic whose ends have opposite signs."""
     for _ in range(60):
-        value = _cubic_at(b, s)
-        if (value < 0.0) == (b[0] < 0.0):
-            lower = s
-        else:
-            upper = s
-        slope = _slope_at(b, s)
-        new = s - value / slope if slope != 0.0 else lower
-        if not (lower < new and new < upper):
-            new = 0.5 * (lower + upper)
+        new, lower, upper = _newton(b, s, lower, upper)
         step = abs(new - s)
         s = new
         if step <= 4e-16:
@@ -84,18 +89,53 @@ def _root(b):
 
 
 @helper
-def _bracket(b, error):
-    """Two parameters around the only root, as close as their signs are certain; (-1, -1) where that fails."""
-    s = _root(b)
+def _bracket(b, s, radius, error):
+    """Two parameters around the only root, near s, whose signs are certain; (-1, -1) where that fails."""
     sign = 1.0 if b[0] > 0.0 else -1.0
+    lower, upper = max(0.0, s - radius), min(1.0, s + radius)
+    if sign * _cubic_at(b, lower) > error and -sign * _cubic_at(b, upper) > error:
+        return lower, upper
+    return -1.0, -1.0
+
+
+@helper
+def _finest_bracket(b, s, error):
+    """As close around the root s as signs are certain; (-1, -1) where that fails."""
     slope = abs(_slope_at(b, s))
     radius = 4e-16 + (2.0 * error / slope if slope > 0.0 else 1.0)
+    left, right = -1.0, -1.0
     for _ in range(6):
-        lower, upper = max(0.0, s - radius), min(1.0, s + radius)
-        if sign * _cubic_at(b, lower) > error and -sign * _cubic_at(b, upper) > error:
-            return lower, upper
-        radius *= 4.0
-    return -1.0, -1.0
+        if left < 0.0:
+            left, right = _bracket(b, s, radius, error)
+            radius *= 4.0
+    return left, right
+
+
+@helper
+def _meet_at_root(kind, start, end, m, b, error, lower, width):
+    """The only root of f in [lower, lower + width]: (inside sign, bracket); the bracket is (-1, -1) where it fails.
+
+    Most roots are no contacts, and a coarse bracket is enough to see that.
+    """
+    s, below, above = _newton(b, b[0] / (b[0] - b[3]), 0.0, 1.0)
+    new, below, above = _newton(b, s, below, above)
+    radius = min(1e-2, 1e-6 + 2.0 * abs(new - s))
+    left, right = _bracket(b, new, radius, error)
+    if left >= 0.0:
+        left, right = _times(lower, width, left, right)
+        if inside_sign(kind, start, end, m, 0.5 * (left + right), right - left) < 0:
+            return -1, left, right
+    left, right = _finest_bracket(b, _root(b, new, below, above), error)
+    if left < 0.0:
+        return 0, left, right
+    left, right = _times(lower, width, left, right)
+    return inside_sign(kind, start, end, m, 0.5 * (left + right), right - left), left, right
+
+
+@helper
+def _times(lower, width, left, right):
+    """Times of parameters of the interval [lower, lower + width], rounded outwards."""
+    return max(0.0, lower + width * left - 2e-16), min(1.0, lower + width * right + 2e-16)
 
 
 @helper
@@ -117,12 +157,10 @@ def first_contact(kind, start, end):
             one_root = (b[0] > error and b[3] < -error and (b[1] > error or b[2] < -error)) or (
                 b[0] < -error and b[3] > error and (b[1] < -error or b[2] > error)
             )
-            left, right = -1.0, -1.0
-            if one_root:
-                left, right = _bracket(b, 2.0 * error)  # as much again for evaluating the cubic: 12 u on 6 mw m1 m2
+            inside, left, right = 0, -1.0, -1.0
+            if one_root:  # twice the error: as much again for evaluating the cubic, 12 u on 6 mw m1 m2
+                inside, left, right = _meet_at_root(kind, start, end, m, b, 2.0 * error, lower, width)
             if left >= 0.0:
-                left, right = max(0.0, lower + width * left - 2e-16), min(1.0, lower + width * right + 2e-16)
-                inside = inside_sign(kind, start, end, m, 0.5 * (left + right), right - left)
                 if inside > 0:
                     return HIT, left, right
                 if inside == 0:

@@ -18,8 +18,8 @@ WIDEST = 1e-12  # promise: toi_upper - toi
 
 @kernel
 def decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status):
-    """First time of contact of rows 0 .. count - 1 of pairs; returns how many double-doubles settled."""
-    tightened = 0
+    """First time of contact of rows 0 .. count - 1 of pairs; returns how many hit, were settled by double-doubles, are UNSURE."""
+    hits = tightened = unsure = 0
     for p in range(count):
         q = quad(kind, table, pairs[p, 0], pairs[p, 1])
         start, end = vectors(kind, x0, q), vectors(kind, x1, q)
@@ -30,9 +30,11 @@ def decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status)
                 answer = UNSURE
             else:
                 tightened += 1
+        hits += answer == HIT
+        unsure += answer == UNSURE
         status[p] = answer
         toi[p], toi_upper[p] = lower, upper
-    return tightened
+    return hits, tightened, unsure
 
 
 def quads_of(kind: int, table: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -43,27 +45,28 @@ def quads_of(kind: int, table: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
 
 def _decide_undecided(kind, x0, x1, table, pairs, toi, toi_upper, status) -> int:
-    """Settle what floating point left UNSURE, in place; returns how many there were. Compiled when first needed."""
+    """Settle what floating point left UNSURE, in place; returns how many hit. Compiled when first needed."""
+    from pliant.elementary.exact_integers import NO_TIME, decide_in_integers
+
     undecided = np.flatnonzero(status == UNSURE)
-    if len(undecided):
-        from pliant.elementary.exact_integers import NO_TIME, decide_in_integers
-
-        quads = quads_of(kind, table, pairs[undecided])
-        lower, upper = np.empty(len(undecided)), np.empty(len(undecided))
-        decide_in_integers(kind, x0, x1, quads, np.arange(len(undecided)), lower, upper)
-        toi[undecided], toi_upper[undecided] = lower, upper
-        status[undecided] = np.where(lower < NO_TIME, HIT, MISS)
-    return len(undecided)
+    quads = quads_of(kind, table, pairs[undecided])
+    lower, upper = np.empty(len(undecided)), np.empty(len(undecided))
+    decide_in_integers(kind, x0, x1, quads, np.arange(len(undecided)), lower, upper)
+    toi[undecided], toi_upper[undecided] = lower, upper
+    status[undecided] = np.where(lower < NO_TIME, HIT, MISS)
+    return int(np.count_nonzero(lower < NO_TIME))
 
 
-def decide(kind, x0, x1, table, pairs, toi, toi_upper, status, tally: Tally) -> None:
-    """The exact test on a block of feature pairs, in place, tier after tier; status is HIT or MISS for each."""
+def decide(kind, x0, x1, table, pairs, toi, toi_upper, status, tally: Tally) -> int:
+    """The exact test on a block of feature pairs, in place, tier after tier: status HIT or MISS; returns the hits."""
     count, clock = len(pairs), time.perf_counter()
-    tightened = decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status)
+    hits, tightened, unsure = decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status)
     floating = time.perf_counter()
-    unsure = _decide_undecided(kind, x0, x1, table, pairs, toi, toi_upper, status)
+    if unsure:
+        hits += _decide_undecided(kind, x0, x1, table, pairs, toi, toi_upper, status)
     now = time.perf_counter()
-    tally.add("exact", count, np.count_nonzero(status == HIT), now - clock)
+    tally.add("exact", count, hits, now - clock)
     tally.add("exact: doubles", count, count - tightened - unsure, floating - clock)
     tally.add("exact: double-doubles", tightened + unsure, tightened, 0.0)
     tally.add("exact: integers", unsure, unsure, now - floating)
+    return hits

@@ -5,8 +5,8 @@ With e1, e2, w the moving vectors of ``certified.vectors``, n = e1 x e2 and f = 
   edge-edge    w = b e1 - c e2 with  b n = w x e2,  c n = w x e1     inside: b, 1 - b, c, 1 - c >= 0
 at the roots of f; any one component of n that is not zero tells. Where n vanishes, the features meet if an end point
 lies on a segment: a triangle without area is the union of its sides.
-Where f is identically zero, everything moves in one plane: features that are apart at t = 0 meet first with an end point
-on a segment, since an inner crossing in the plane persists backwards in time.
+Where f is identically zero, everything moves in one plane: features that are apart at t = 0 meet first with an end
+point on a segment, since an inner crossing in the plane persists backwards in time.
 """
 
 from __future__ import annotations
@@ -18,98 +18,23 @@ import numpy as np
 from pliant._jit import kernel, out_of_line, subroutine
 from pliant.elementary.algebraic import NO_TIME, H, next_root, sign_at, start_roots
 from pliant.elementary.integers import LIMB_BITS, SIZE, add, set_integer
-from pliant.elementary.polynomials import (
-    ADD_PRODUCT,
-    COEFFICIENTS,
-    DEGREES,
-    DIFFERENCE,
-    PRODUCT,
-    ROWS,
-    STOP,
-    SUBTRACT_PRODUCT,
-    T,
-    T_MINUS_ONE,
-    ZERO,
-    new_machine,
+from pliant.elementary.polynomials import COEFFICIENTS, DEGREES, T_MINUS_ONE, ZERO, T, new_machine, set_degree, subtract
+from pliant.elementary.programs import (
+    BETWEEN,
+    CROSS,
+    INSIDE,
+    INSIDE_PROGRAM,
+    KIND,
+    NORMAL,
+    NORMAL_PROGRAM,
+    QUERY,
+    SEGMENT_PROGRAM,
+    SEGMENTS,
+    F,
+    R,
+    S,
     run,
-    set_degree,
-    subtract,
 )
-
-# Polynomials: three coordinates each for points and vectors.
-_POINTS, _E1, _E2, _W, _NORMAL = (0, 3, 6, 9), 12, 15, 18, 21
-_F, _INSIDE = 24, 25  # four conditions
-_S, _R, _CROSS, _BETWEEN = 29, 32, 35, 38
-
-# Which end point can meet which segment, as rows of a query: v f0 f1 f2, or a0 a1 b0 b1.
-_SEGMENTS = np.array(
-    [[(0, 1, 2), (0, 2, 3), (0, 3, 1), (0, 0, 0)], [(0, 2, 3), (1, 2, 3), (2, 0, 1), (3, 0, 1)]], np.int64
-)
-_ENDS = (((1, 2), (1, 3), (1, 0)), ((0, 1), (2, 3), (0, 2)))  # of e1, e2 and w
-
-# The row that describes the query: its kind, then for each segment whether its point can meet it.
-_QUERY = ROWS - 1
-_KIND = 0
-
-
-def _difference(dst, a, b):
-    return [(DIFFERENCE, dst + k, a + k, b + k) for k in range(3)]
-
-
-def _cross(dst, a, b, k):
-    i, j = (k + 1) % 3, (k + 2) % 3
-    return [(PRODUCT, dst, a + i, b + j), (SUBTRACT_PRODUCT, dst, a + j, b + i)]
-
-
-def _dot(dst, a, b):
-    return [(PRODUCT, dst, a, b), (ADD_PRODUCT, dst, a + 1, b + 1), (ADD_PRODUCT, dst, a + 2, b + 2)]
-
-
-def _normal_program(kind):
-    """e1, e2, w, n and f."""
-    rows = []
-    for vector, (start, end) in zip((_E1, _E2, _W), _ENDS[kind]):
-        rows += _difference(vector, _POINTS[end], _POINTS[start])
-    for k in range(3):
-        rows += _cross(_NORMAL + k, _E1, _E2, k)
-    return rows + _dot(_F, _W, _NORMAL)
-
-
-def _inside_program(kind, k):
-    """Component k of b n, c n, (1 - b - c) n, or of b n, c n, (1 - b) n, (1 - c) n."""
-    b, c, n = _INSIDE, _INSIDE + 1, _NORMAL + k
-    if kind == 0:
-        rest = [(DIFFERENCE, b + 2, n, b), (DIFFERENCE, b + 2, b + 2, c)]
-        return _cross(b, _W, _E2, k) + _cross(c, _E1, _W, k) + rest
-    rest = [(DIFFERENCE, b + 2, n, b), (DIFFERENCE, b + 3, n, c)]
-    return _cross(b, _W, _E2, k) + _cross(c, _W, _E1, k) + rest
-
-
-def _segment_program(kind, i):
-    """s from the start of segment i to its point, r from the point to the end, s x r and s . r.
-
-    The point lies on the segment exactly if s x r = 0 and s . r >= 0: then s and r do not point in opposite directions,
-    and a segment that has shrunk to a point, r = -s, admits only s = 0.
-    """
-    point, start, end = (_POINTS[vertex] for vertex in _SEGMENTS[kind, i])
-    rows = _difference(_S, point, start) + _difference(_R, end, point)
-    for k in range(3):
-        rows += _cross(_CROSS + k, _S, _R, k)
-    return rows + _dot(_BETWEEN, _S, _R)
-
-
-def _table(programs):
-    """(programs, rows, 4): all programs in one array, the shorter ones filled up with STOP, which is 0."""
-    table = np.full((len(programs), max(map(len, programs)) + 1, 4), STOP, np.int64)
-    for i, rows in enumerate(programs):
-        table[i, : len(rows)] = rows
-    return table
-
-
-_NORMAL_PROGRAMS = _table([_normal_program(kind) for kind in range(2)])
-_INSIDE_PROGRAMS = _table([_inside_program(kind, k) for kind in range(2) for k in range(3)])
-_SEGMENT_PROGRAMS = _table([_segment_program(kind, i) for kind in range(2) for i in range(4)])
-
 
 # --- setting up ----------------------------------------------------------------------------------------------------
 
@@ -151,15 +76,15 @@ def _set_points(m, x, low):
 def _set_query(m, kind, x):
     """Note the kind, and the segments that their points can meet: a straight path stays in the box of its ends."""
     out_of_line()
-    m[_QUERY, _KIND] = kind
+    m[QUERY, KIND] = kind
     for i in range(3 + kind):
-        p, a, b = _SEGMENTS[kind, i, 0], _SEGMENTS[kind, i, 1], _SEGMENTS[kind, i, 2]
-        m[_QUERY, i + 1] = 1
+        p, a, b = SEGMENTS[kind, i, 0], SEGMENTS[kind, i, 1], SEGMENTS[kind, i, 2]
+        m[QUERY, i + 1] = 1
         for k in range(3):
             below = max(x[0, p, k], x[1, p, k]) < min(x[0, a, k], x[1, a, k], x[0, b, k], x[1, b, k])
             above = min(x[0, p, k], x[1, p, k]) > max(x[0, a, k], x[1, a, k], x[0, b, k], x[1, b, k])
             if below or above:
-                m[_QUERY, i + 1] = 0
+                m[QUERY, i + 1] = 0
 
 
 # --- deciding ------------------------------------------------------------------------------------------------------
@@ -169,22 +94,22 @@ def _set_query(m, kind, x):
 def _touching(m, t):
     """Do the features meet at the time t, at which their four points are coplanar?"""
     out_of_line()
-    kind = m[_QUERY, _KIND]
+    kind = m[QUERY, KIND]
     for k in range(3):
-        sign = sign_at(m, _NORMAL + k, t)
+        sign = sign_at(m, NORMAL + k, t)
         if sign != 0:
-            run(m, _INSIDE_PROGRAMS[3 * kind + k])
+            run(m, INSIDE_PROGRAM + k)
             for i in range(3 + kind):
-                if sign_at(m, _INSIDE + i, t) == -sign:
+                if sign_at(m, INSIDE + i, t) == -sign:
                     return False
             return True
     for i in range(3 + kind):
-        if m[_QUERY, i + 1] != 0:
-            run(m, _SEGMENT_PROGRAMS[4 * kind + i])
+        if m[QUERY, i + 1] != 0:
+            run(m, SEGMENT_PROGRAM + i)
             k = 0
-            while k < 3 and sign_at(m, _CROSS + k, t) == 0:
+            while k < 3 and sign_at(m, CROSS + k, t) == 0:
                 k += 1
-            if k == 3 and sign_at(m, _BETWEEN, t) >= 0:
+            if k == 3 and sign_at(m, BETWEEN, t) >= 0:
                 return True
     return False
 
@@ -210,31 +135,31 @@ def _first_root(m, h):
 def _entry(m, i):
     """A polynomial that is zero when the point of segment i // 2 first gets onto it; -1: none, or that of i - 1."""
     out_of_line()
-    run(m, _SEGMENT_PROGRAMS[4 * m[_QUERY, _KIND] + i // 2])
+    run(m, SEGMENT_PROGRAM + i // 2)
     best = -1
-    for vector in (_CROSS, _S if i % 2 == 0 else _R):  # in line for all time, it gets in through one of the ends
+    for vector in (CROSS, S if i % 2 == 0 else R):  # in line for all time, it gets in through one of the ends
         for p in range(vector, vector + 3):
             if m[DEGREES, p] >= 0 and (best < 0 or m[DEGREES, p] < m[DEGREES, best]):
                 best = p
         if best >= 0:
-            return best if vector != _CROSS or i % 2 == 0 else -1
+            return best if vector != CROSS or i % 2 == 0 else -1
     return -1  # the point is that end for all time, so at t = 0 too, which has been looked at
 
 
 @subroutine
 def _first_contact(m):
     out_of_line()
-    kind = m[_QUERY, _KIND]
-    run(m, _NORMAL_PROGRAMS[kind])
-    if m[DEGREES, _F] < 0 or m[_F * COEFFICIENTS, SIZE] == 0:
+    kind = m[QUERY, KIND]
+    run(m, NORMAL_PROGRAM)
+    if m[DEGREES, F] < 0 or m[F * COEFFICIENTS, SIZE] == 0:
         subtract(m, H, T, ZERO)
         if _touching(m, 0.0):
             return 0.0, 0.0
-    if m[DEGREES, _F] >= 0:
-        return _first_root(m, _F)
+    if m[DEGREES, F] >= 0:
+        return _first_root(m, F)
     first, first_upper = NO_TIME, NO_TIME
     for i in range(2 * (3 + kind)):
-        h = _entry(m, i) if m[_QUERY, i // 2 + 1] != 0 else -1
+        h = _entry(m, i) if m[QUERY, i // 2 + 1] != 0 else -1
         if h >= 0:
             lower, upper = _first_root(m, h)
             # The least bounds need not be of the same event: they enclose the first one all the same.

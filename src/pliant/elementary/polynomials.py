@@ -1,9 +1,4 @@
-"""Polynomials with integer coefficients: runs of registers, and programs over them.
-
-What a query computes before any decision is straight-line arithmetic on polynomials, so it is data: rows of
-(operation, dst, a, b), which plain Python writes down and one short loop executes. Compiled code for each formula
-took a hundred times as long to compile.
-"""
+"""Polynomials with integer coefficients: runs of registers of the machine."""
 
 from __future__ import annotations
 
@@ -20,8 +15,6 @@ SCRATCH = DEGREES + 2  # three registers that every function may use
 ROWS = DEGREES + 6  # the last one is free for what describes the query
 
 ZERO, ONE, T, T_MINUS_ONE = range(POLYNOMIALS - 4, POLYNOMIALS)  # polynomials that are always 0, 1, t, t - 1
-
-STOP, DIFFERENCE, PRODUCT, ADD_PRODUCT, SUBTRACT_PRODUCT = range(5)
 
 
 @subroutine
@@ -89,19 +82,3 @@ def reduce(m, p, b):
             add(m, pi, SCRATCH, SCRATCH + 1, -1)
             m[pi, SIZE] *= sign  # the factor was the leading coefficient; make it that one's magnitude
         set_degree(m, p, top - 1)
-
-
-@subroutine
-def run(m, program):
-    """Execute the rows of a program up to its STOP."""
-    out_of_line()
-    i = 0
-    while program[i, 0] != STOP:
-        operation, dst, a, b = program[i, 0], program[i, 1], program[i, 2], program[i, 3]
-        if operation == DIFFERENCE:
-            subtract(m, dst, a, b)
-        else:
-            if operation == PRODUCT:
-                m[DEGREES, dst] = -1
-            add_product(m, dst, a, b, -1 if operation == SUBTRACT_PRODUCT else 1)
-        i += 1

@@ -27,6 +27,10 @@ UNIT_ROUNDOFF = 2.0**-53
 F_ERROR = 1.05 * 6 * (11 + 9) * UNIT_ROUNDOFF  # times mw m1 m2; for restricted motion too
 INSIDE_ERROR = 1.05 * 12 * (18 + 12) * UNIT_ROUNDOFF  # times the product of the four magnitudes
 
+# Where a proof has to hold for every motion near the given one (see ``looseness``): a product of three (four) vectors of
+# which each is off by a part r of its size is off by less than 3.1 r (4.2 r), r <= 1/100.
+F_LOOSE, INSIDE_LOOSE = 6 * 3.1, 12 * 4.2
+
 
 @helper
 def vectors(kind, x, q):
@@ -51,6 +55,12 @@ def magnitudes(start, end):
 def restrict(start, end, t):
     """The three vectors at time t."""
     return lerp(start[0], end[0], t), lerp(start[1], end[1], t), lerp(start[2], end[2], t)
+
+
+@helper
+def looseness(m, fuzz):
+    """How much the vectors change, relative to the smallest, if every vertex may be off by fuzz in each coordinate."""
+    return 2.0 * fuzz / min(m[0], min(m[1], m[2]))
 
 
 @helper

@@ -42,14 +42,18 @@ def gather_corners(corners, x0, x1, horizon):
 
 
 @kernel
-def cull_elements(points, largest, pairs, count):
+def cull_elements(corners, points, largest, pairs, count):
     """Keep the pairs of elements (places) that neither axis separates, in place and in order; returns how many.
 
-    points: from gather_corners; largest: the largest coordinate of the scene.
+    corners: (k, 3) vertices; points: from gather_corners; largest: the largest coordinate of the scene.
     """
     kept = 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
+        if _is_adjacent(corners, i, j):  # they touch, now and always
+            pairs[kept, 0], pairs[kept, 1] = i, j
+            kept += 1
+            continue
         a, b = _corners(points, i), _corners(points, j)
         start = sub(_sum(b[0], b[1], b[2]), _sum(a[0], a[1], a[2]))
         end = sub(_sum(b[3], b[4], b[5]), _sum(a[3], a[4], a[5]))
@@ -65,6 +69,16 @@ def cull_elements(points, largest, pairs, count):
         pairs[kept, 0], pairs[kept, 1] = i, j
         kept += 1
     return kept
+
+
+@helper
+def _is_adjacent(corners, i, j):
+    a0, a1, a2 = corners[i, 0], corners[i, 1], corners[i, 2]
+    for k in range(3):
+        b = corners[j, k]
+        if b == a0 or b == a1 or b == a2:
+            return True
+    return False
 
 
 @helper
@@ -96,9 +110,9 @@ def _elements_apart(a, b, axis, largest):
 
 
 @helper
-def separated_by(kind, start, end, m, axis):
+def separated_by(kind, start, end, m, axis, loose):
     """The features are apart along the axis during the whole motion."""
-    error = _ERROR * (m[0] + m[1] + m[2]) * max_norm(axis)
+    error = (_ERROR + 9.0 * loose) * (m[0] + m[1] + m[2]) * max_norm(axis)
     low0, high0 = _range(kind, start, axis)
     low1, high1 = _range(kind, end, axis)
     return min(low0, low1) > error or max(high0, high1) < -error

@@ -8,11 +8,11 @@ One test serves vertex-face and edge-edge pairs: both ask whether the same four 
 from __future__ import annotations
 
 from pliant._jit import helper
-from pliant.filters.bernstein import F_ERROR, cubic
+from pliant.filters.bernstein import F_ERROR, F_LOOSE, cubic
 
 
 @helper
-def never_coplanar(start, end, m, normal):
+def never_coplanar(start, end, m, normal, loose):
     b0, b1, b2, b3 = cubic(start[2], end[2], normal)
-    error = F_ERROR * m[0] * m[1] * m[2]
+    error = (F_ERROR + F_LOOSE * loose) * m[0] * m[1] * m[2]
     return min(min(b0, b1), min(b2, b3)) > error or max(max(b0, b1), max(b2, b3)) < -error

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pliant._jit import kernel
-from pliant.filters.bernstein import cross_controls, in_range, magnitudes, restrict, vectors
+from pliant.filters.bernstein import cross_controls, in_range, looseness, magnitudes, restrict, vectors
 from pliant.filters.csat import centre_axis, separated_by
 from pliant.filters.dnf import never_coplanar
-from pliant.filters.ncf import never_inside
+from pliant.filters.ncf import never_meet
 from pliant.mesh.features import quad
 
 FILTERS = ("csat", "dnf", "ncf")
@@ -14,10 +14,11 @@ CSAT, DNF, NCF = 0, 1, 2
 
 
 @kernel
-def sieve(kind, which, x0, x1, table, pairs, count, horizon):
+def sieve(kind, which, x0, x1, table, pairs, count, horizon, fuzz):
     """Keep the pairs (rows 0 .. count - 1) that the filter cannot discard, in place and in order; returns how many.
 
-    Only contacts up to the horizon are of interest: the motion up to there is again linear motion.
+    Only contacts up to the horizon are of interest: the motion up to there is again linear motion. What is discarded is
+    free of contact for every motion whose vertices are off by at most fuzz in each coordinate.
     """
     kept = 0
     for p in range(count):
@@ -26,16 +27,16 @@ def sieve(kind, which, x0, x1, table, pairs, count, horizon):
         if horizon < 1.0:
             end = restrict(start, end, horizon)
         m = magnitudes(start, end)
+        loose = looseness(m, fuzz) if fuzz > 0.0 else 0.0
         surely_apart = False
-        if in_range(m):
+        if in_range(m) and loose <= 0.01:
             if which == CSAT:
-                surely_apart = separated_by(kind, start, end, m, centre_axis(kind, start, end))
-            else:
+                surely_apart = separated_by(kind, start, end, m, centre_axis(kind, start, end), loose)
+            elif which == DNF:
                 normal = cross_controls(start[0], start[1], end[0], end[1])
-                if which == DNF:
-                    surely_apart = never_coplanar(start, end, m, normal)
-                else:
-                    surely_apart = never_inside(kind, start, end, m, normal)
+                surely_apart = never_coplanar(start, end, m, normal, loose)
+            else:
+                surely_apart = never_meet(kind, start, end, m, loose)
         if not surely_apart:
             pairs[kept, 0], pairs[kept, 1] = pairs[p, 0], pairs[p, 1]
             kept += 1

@@ -13,90 +13,113 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._jit import helper, kernel
-from pliant.mesh.features import Elements
+from pliant.mesh.features import Elements, Owned, assign_features
 from pliant.mesh.triangles import TriMesh
 
-REACH_WORDS = 4  # of 64 bits; measured on cloth-ball: 1 word takes 3% of the far pairs for near ones, 4 words 0.5%
 MOST_ORPHANS = 2**25  # of each kind: 256 MB
+_USUAL_ORPHANS = 2**16
 
 
 class Incidence(NamedTuple):
-    """Elements by their number in the Elements that it was made of, so by place where those were in order of places.
+    """Elements by their place in the Elements given, vertices and edges by their rank in the Owned that belongs to it.
 
-    The owner of a feature comes first in its list; a degenerate face that names a feature twice is listed once.
+    Features are owned by the first element that has them, so the owner is the first in every list.
     """
 
-    vertex_start: np.ndarray  # (n + 1,) int64: elements at v are vertex_elements[vertex_start[v] : vertex_start[v + 1]]
-    vertex_elements: np.ndarray  # int32
-    edge_start: np.ndarray  # (e + 1,) int64, the same for edges
-    edge_elements: np.ndarray  # int32
-    face_element: np.ndarray  # (m,) int32: the element that is the face
-    reach: np.ndarray  # (k, REACH_WORDS) int64: hashed set of the vertices of an element and of its features' owners
+    corners: np.ndarray  # (k, 3) int32 ranks of the vertices of each element
+    sides: np.ndarray  # (k, 3) int32 ranks of its edges, -1 where there is none
+    vertex_start: np.ndarray  # int32: elements at vertex v are vertex_places[vertex_start[v] : vertex_start[v + 1]]
+    vertex_places: np.ndarray  # int32, ascending for each vertex, each once
+    edge_start: np.ndarray  # int32, the same for edges
+    edge_places: np.ndarray
+    reach: np.ndarray  # (k, 4) int64: hashed set of the vertices of an element and of the owners of its features
+    vertex_rank: np.ndarray  # (n,) int32: rank of each vertex, -1 for those that take no part
+    edge_rank: np.ndarray  # (e,) int32
+    face_place: np.ndarray  # (m,) int32: the element that is the face
 
 
 class TooManyOrphans(ValueError):
-    """A fan of n faces around one vertex has about n^2 orphans: static assignment needs no list of them."""
+    """A fan of n faces around one vertex has about n^2 orphans; static assignment needs no list of them."""
 
 
-def incidence_of(mesh: TriMesh, elements: Elements) -> Incidence:
-    """Which elements contain each vertex and each edge; elements in any order, that of places for the expansion."""
-    vertex_start, vertex_elements = _list_elements(elements.corners, elements.owned_vertices, mesh.vertex_limit)
-    edge_start, edge_elements = _list_elements(elements.sides, elements.owned_edges, len(mesh.edges))
-    face_element = np.empty(len(mesh.faces), np.int32)
-    is_face = elements.face >= 0
-    face_element[elements.face[is_face]] = np.flatnonzero(is_face)
-    reach = _reach(elements.corners, elements.sides, vertex_start, vertex_elements, edge_start, edge_elements)
-    return Incidence(vertex_start, vertex_elements, edge_start, edge_elements, face_element, reach)
-
-
-def orphan_pairs(mesh: TriMesh, elements: Elements, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, np.ndarray]:
-    """Orphans (vertex, face) and (edge, edge), each (k, 2) int32, sorted, the smaller edge first.
-
-    Raises TooManyOrphans if there are more than ``most`` of one kind.
-    """
-    incidence = incidence_of(mesh, elements)
-    return (
-        _collected(_vertex_face_orphans, (elements, incidence), most),
-        _collected(_edge_edge_orphans, (elements, mesh.edges, incidence), most),
+def incidence_of(mesh: TriMesh, elements: Elements, owned: Owned) -> Incidence:
+    """Which elements have which features; for the expansion, elements in the order of places and what they own."""
+    vertex_rank, edge_rank = _ranks(owned.vertex, mesh.vertex_limit), _ranks(owned.edge, len(mesh.edges))
+    corners, sides = _renamed(elements.corners, vertex_rank), _renamed(elements.sides, edge_rank)
+    vertex_start, vertex_places = _list_places(corners, len(owned.vertex))
+    edge_start, edge_places = _list_places(sides, len(owned.edge))
+    reach = _reach(corners, sides, vertex_start, vertex_places, edge_start, edge_places)
+    face_place = _ranks(elements.face, len(mesh.faces))
+    return Incidence(
+        corners, sides, vertex_start, vertex_places, edge_start, edge_places, reach, vertex_rank, edge_rank, face_place
     )
 
 
+def orphan_pairs(mesh: TriMesh, elements: Elements, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, np.ndarray]:
+    """Orphans (vertex, face) and (edge, edge), (k, 2) int32 each, sorted, the smaller edge first.
+
+    Elements in any order: the result is the same. Raises TooManyOrphans if there are more than ``most`` of one kind.
+    """
+    owned = assign_features(elements, mesh.edges, mesh.vertex_limit)
+    incidence = incidence_of(mesh, elements, owned)
+    vertex_face = _collected(_vertex_face_orphans, (incidence, elements.face), most)
+    vertex_face[:, 0] = owned.vertex[vertex_face[:, 0]]
+    edge_edge = _collected(_edge_edge_orphans, (incidence, owned.edge_start, owned.ends), most)
+    return _sorted(vertex_face), _sorted(np.sort(owned.edge[edge_edge], axis=1))
+
+
 def _collected(search, arguments: tuple, most: int) -> np.ndarray:
-    """Count, allocate, fill: two cheap searches instead of arrays that grow."""
-    count = search(*arguments, np.empty((0, 2), np.int32), most)
+    """What a search finds; it is repeated, with room for everything, only where there are unusually many."""
+    pairs = np.empty((_USUAL_ORPHANS, 2), np.int32)
+    count = search(*arguments, pairs, most)
     if count > most:
-        raise TooManyOrphans(f"more than {most} orphan pairs: a vertex of this mesh has too many faces")
-    pairs = np.empty((count, 2), np.int32)
-    search(*arguments, pairs, most)
+        raise TooManyOrphans(f"more than {most} orphan pairs: some vertex of this mesh has too many faces")
+    if count > len(pairs):
+        pairs = np.empty((count, 2), np.int32)
+        search(*arguments, pairs, most)
+    return pairs[:count]
+
+
+def _sorted(pairs: np.ndarray) -> np.ndarray:
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
 @kernel
-def _list_elements(features, owned, feature_count):
-    """CSR lists of the elements that name a feature, (k, 3) ids or -1, each element once, the owner first."""
-    start = np.zeros(feature_count + 1, np.int64)
+def _ranks(ids, count):
+    """The inverse: rank[ids[r]] = r; -1 for what is not among the ids, and negative ids are no ids."""
+    rank = np.full(count, np.int32(-1))
+    for r in range(len(ids)):
+        if ids[r] >= 0:
+            rank[ids[r]] = r
+    return rank
+
+
+@kernel
+def _renamed(features, rank):
+    out = np.empty(features.shape, np.int32)
+    for i in range(len(features)):
+        for k in range(3):
+            out[i, k] = rank[features[i, k]] if features[i, k] >= 0 else -1
+    return out
+
+
+@kernel
+def _list_places(features, feature_count):
+    """Lists of the elements that have a feature, (k, 3) ranks or -1; a degenerate face that names one twice comes once."""
+    start = np.zeros(feature_count + 1, np.int32)
     for i in range(len(features)):
         for k in range(3):
             if names_first(features, i, k):
                 start[features[i, k] + 1] += 1
     for f in range(feature_count):
         start[f + 1] += start[f]
-    elements, fill = np.empty(start[feature_count], np.int32), start.copy()
-    for i in range(len(owned)):
-        for k in range(3):
-            f = owned[i, k]
-            if f < 0:
-                break
-            elements[fill[f]] = i
-            fill[f] += 1
+    places, fill = np.empty(start[feature_count], np.int32), start.copy()
     for i in range(len(features)):
         for k in range(3):
             if names_first(features, i, k):
-                f = features[i, k]
-                if elements[start[f]] != i:
-                    elements[fill[f]] = i
-                    fill[f] += 1
-    return start, elements
+                places[fill[features[i, k]]] = i
+                fill[features[i, k]] += 1
+    return start, places
 
 
 @helper
@@ -107,73 +130,72 @@ def names_first(features, i, k):
 
 
 @kernel
-def _reach(corners, sides, vertex_start, vertex_elements, edge_start, edge_elements):
-    """Bit sets of the vertices of each element and of the owners of its features."""
-    out = np.zeros((len(corners), REACH_WORDS), np.int64)
+def _reach(corners, sides, vertex_start, vertex_places, edge_start, edge_places):
+    out = np.zeros((len(corners), 4), np.int64)
     for i in range(len(corners)):
-        for k in range(3):
-            owner = vertex_elements[vertex_start[corners[i, k]]]
-            _add_corners(out, i, corners, owner)
-            e = sides[i, k]
-            if e >= 0:
-                owner = edge_elements[edge_start[e]]
-                _add_corners(out, i, corners, owner)
         _add_corners(out, i, corners, i)
+        for k in range(3):
+            _add_corners(out, i, corners, vertex_places[vertex_start[corners[i, k]]])
+            if sides[i, k] >= 0:
+                _add_corners(out, i, corners, edge_places[edge_start[sides[i, k]]])
     return out
 
 
 @helper
 def _add_corners(out, i, corners, j):
+    """The set of element i gets the vertices of element j, hashed to 256 bits by their last eight.
+
+    Ranks follow the places, so vertices that lie together mostly differ in those bits.
+    """
     for k in range(3):
-        # Fibonacci hashing: the top bits of the product mod 2^32 scatter neighbouring ids.
-        bit = ((np.int64(corners[j, k]) * 2654435769) & 0xFFFFFFFF) >> 20
-        out[i, (bit >> 6) % REACH_WORDS] |= np.int64(1) << (bit & 63)
+        v = np.int64(corners[j, k])
+        out[i, (v >> 6) & 3] |= np.int64(1) << (v & 63)
 
 
 @helper
 def are_far(reach, i, j):
-    """Proves that no owner of a feature of element i shares a vertex with one of j; so i and j are not adjacent either."""
-    common = np.int64(0)
-    for word in range(REACH_WORDS):
-        common |= reach[i, word] & reach[j, word]
-    return common == 0
+    """Proves that no owner of a feature of element i shares a vertex with one of j, nor i with j."""
+    low = (reach[i, 0] & reach[j, 0]) | (reach[i, 1] & reach[j, 1])
+    return (low | (reach[i, 2] & reach[j, 2]) | (reach[i, 3] & reach[j, 3])) == 0
 
 
 @helper
 def are_adjacent(corners, i, j):
     """Elements i and j share a vertex; an element is adjacent to itself."""
-    a, b, c = corners[i, 0], corners[i, 1], corners[i, 2]
-    return has_corner(corners, j, a) or has_corner(corners, j, b) or has_corner(corners, j, c)
+    a, b, c = corners[j, 0], corners[j, 1], corners[j, 2]
+    for k in range(3):
+        v = corners[i, k]
+        if v == a or v == b or v == c:
+            return True
+    return False
 
 
 @helper
-def has_corner(corners, i, v):
+def _has(corners, i, v):
     return v == corners[i, 0] or v == corners[i, 1] or v == corners[i, 2]
 
 
 @kernel
-def _vertex_face_orphans(elements, incidence, out, most):
-    """Writes what fits into out and returns how many there are, or more than most.
+def _vertex_face_orphans(incidence, face, out, most):
+    """Pairs (vertex rank, face id): writes what fits into out, returns how many there are, at least most + 1 if more.
 
     Every element of v has to be adjacent to the face, its owner i too: candidates are the faces at the corners of i.
     """
-    corners, start, listed = elements.corners, incidence.vertex_start, incidence.vertex_elements
+    corners, start, places = incidence.corners, incidence.vertex_start, incidence.vertex_places
     count = 0
     for v in range(len(start) - 1):
-        if start[v] == start[v + 1]:
-            continue
-        i = listed[start[v]]
+        i = places[start[v]]
         for k in range(3):
             c = corners[i, k]
             if c == v:
                 continue
             for s in range(start[c], start[c + 1]):
-                j = listed[s]
-                if elements.face[j] < 0 or has_corner(corners, j, v) or _met_before(corners, i, k, j):
+                j = places[s]
+                if face[j] < 0 or _has(corners, j, v) or _met_before(corners, i, k, j):
                     continue
-                if _all_adjacent_to(corners, listed, start[v] + 1, start[v + 1], j):
+                if _all_adjacent(corners, places, start[v], start[v + 1], j):
                     if count < len(out):
-                        out[count, 0], out[count, 1] = v, elements.face[j]
+                        out[count, 0], out[count, 1] = v, face[j]
                     count += 1
         if count > most:
             break
@@ -181,27 +203,30 @@ def _vertex_face_orphans(elements, incidence, out, most):
 
 
 @kernel
-def _edge_edge_orphans(elements, edges, incidence, out, most):
-    """As above; candidates are the edges whose owner touches the owner of a."""
-    corners, start, listed = elements.corners, incidence.vertex_start, incidence.vertex_elements
-    edge_start, edge_listed = incidence.edge_start, incidence.edge_elements
+def _edge_edge_orphans(incidence, owned_start, ends, out, most):
+    """Pairs of edge ranks, as above; candidates are the edges whose owner j touches the owner i of edge a."""
+    corners, start, places = incidence.corners, incidence.vertex_start, incidence.vertex_places
+    edge_start, edge_places = incidence.edge_start, incidence.edge_places
     count = 0
-    for a in range(len(edges)):
-        i, a0, a1 = edge_listed[edge_start[a]], edges[a, 0], edges[a, 1]
+    for a in range(len(ends)):
+        i, a0, a1 = edge_places[edge_start[a]], ends[a, 0], ends[a, 1]
         for k in range(3):
             c = corners[i, k]
             for s in range(start[c], start[c + 1]):
-                j = listed[s]
-                if _met_before(corners, i, k, j):
+                j = places[s]
+                # Ranks ascend with the owner's place: pairs come from their smaller rank, equal owners share a vertex.
+                if j < i or _met_before(corners, i, k, j):
                     continue
-                for l in range(3):
-                    b = elements.owned_edges[j, l]
-                    if b < 0:
-                        break
-                    b0, b1 = edges[b, 0], edges[b, 1]
-                    if b <= a or a0 == b0 or a0 == b1 or a1 == b0 or a1 == b1:
+                for b in range(max(a + 1, owned_start[j]), owned_start[j + 1]):
+                    b0, b1 = ends[b, 0], ends[b, 1]
+                    if a0 == b0 or a0 == b1 or a1 == b0 or a1 == b1:
                         continue
-                    if _all_adjacent(corners, edge_start, edge_listed, a, b):
+                    apart = False
+                    for t in range(edge_start[b], edge_start[b + 1]):
+                        if not _all_adjacent(corners, edge_places, edge_start[a], edge_start[a + 1], edge_places[t]):
+                            apart = True
+                            break
+                    if not apart:
                         if count < len(out):
                             out[count, 0], out[count, 1] = a, b
                         count += 1
@@ -213,20 +238,13 @@ def _edge_edge_orphans(elements, edges, incidence, out, most):
 @helper
 def _met_before(corners, i, k, j):
     """Element j was already found at a corner of i before its k-th."""
-    return (k > 0 and has_corner(corners, j, corners[i, 0])) or (k > 1 and has_corner(corners, j, corners[i, 1]))
+    return (k > 0 and _has(corners, j, corners[i, 0])) or (k > 1 and _has(corners, j, corners[i, 1]))
 
 
 @helper
-def _all_adjacent_to(corners, listed, begin, end, j):
+def _all_adjacent(corners, places, begin, end, j):
+    """Every element of places[begin:end] shares a vertex with element j."""
     for s in range(begin, end):
-        if not are_adjacent(corners, listed[s], j):
-            return False
-    return True
-
-
-@helper
-def _all_adjacent(corners, edge_start, edge_listed, a, b):
-    for s in range(edge_start[b], edge_start[b + 1]):
-        if not _all_adjacent_to(corners, edge_listed, edge_start[a], edge_start[a + 1], edge_listed[s]):
+        if not are_adjacent(corners, places[s], j):
             return False
     return True

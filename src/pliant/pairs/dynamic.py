@@ -1,143 +1,161 @@
-"""Dynamic assignment (paper 004, Algorithm 5): a feature pair is looked at by the first two separate elements that have it.
+"""Dynamic assignment (paper 004, Algorithm 5): a feature pair is looked at by the first two separate elements with it.
 
 Separate means that they share no vertex. Adjacent elements are skipped, and feature pairs that no two separate elements
 contain are orphans, a list of their own (mesh/orphans.py): all others come up once, where their first pair is visited.
 
 That is safe together with culling (errata 22): at the time of contact the common point of two features lies inside
 *every* element that contains the one and *every* element that contains the other. So no conservative test, of boxes or
-of anything else, can discard the pair of elements that the feature pair was assigned to, whichever that is. It would not
-be safe with a test that discards elements for another reason than being apart, nor with elements left out of the tree.
+of anything else, can discard the pair of elements that the feature pair was assigned to, whichever that is.
 """
 
 from __future__ import annotations
 
 from pliant._jit import helper, kernel
-from pliant.bounds.kdops import overlap
+from pliant.bounds.kdops import box, overlap
 from pliant.hierarchy.traverse import ALL, SELF
 from pliant.mesh.orphans import are_adjacent, are_far, names_first
 
 
 @kernel
-def expand_dynamic(leaves, incidence, bounds, labels, wanted, pairs, count, vertex_face, edge_edge):
-    """Feature pairs with overlapping bounds of element pairs (places), without orphans; returns as expand_static.
+def expand_dynamic(leaves, owned, incidence, bounds, labels, wanted, pairs, count, vertex_face, edge_edge):
+    """Feature pairs with overlapping bounds of element pairs (places), without orphans; returns what expand_static does.
 
-    leaves, bounds, labels: by place, as for expand_static; incidence: incidence_of(mesh, leaves), so by place as well.
+    incidence: incidence_of(mesh, leaves, owned); all else as for expand_static. Most elements are far from each other
+    and need no walk through lists: they come first, in a loop as tight as that of expand_static.
     """
-    vf = ee = compared = 0
-    for p in range(count):
-        i, j = pairs[p, 0], pairs[p, 1]
-        if wanted != ALL and (labels[i] == labels[j]) != (wanted == SELF):
-            continue
-        if are_far(incidence.reach, i, j):
-            # The owners of the features are separate, and they are the first pair of all: only what is owned counts.
-            vf, ee, tested = _expand_far(leaves, bounds, i, j, vertex_face, edge_edge, vf, ee)
-        elif are_adjacent(leaves.corners, i, j):
-            tested = 0
-        else:
-            vf, ee, tested = _expand_near(leaves, incidence, bounds, i, j, vertex_face, edge_edge, vf, ee)
-        compared += tested
-    return vf, ee, compared
+    selection = labels, wanted, pairs, count
+    far = _expand_far(leaves, owned, incidence.reach, bounds, selection, vertex_face, edge_edge)
+    near = _expand_near(leaves, owned, incidence, bounds, selection, (vertex_face, edge_edge), far)
+    return near
 
 
 @kernel
-def expand_orphans(incidence, bounds, orphans, vertex_face, edge_edge):
-    """Orphans (vertex-face and edge-edge pairs, at most as many as fit) with overlapping bounds; returns as above."""
+def drop_adjacent(corners, pairs, count):
+    """Keep the pairs of separate elements, in place and in order, before tests that cost more; returns how many."""
+    kept = 0
+    for p in range(count):
+        i, j = pairs[p, 0], pairs[p, 1]
+        if not are_adjacent(corners, i, j):
+            pairs[kept, 0], pairs[kept, 1] = i, j
+            kept += 1
+    return kept
+
+
+@kernel
+def expand_orphans(incidence, bounds, orphan_vertex_face, orphan_edge_edge, vertex_face, edge_edge):
+    """Orphans with overlapping bounds, (k, 2) of each kind, no more than the output holds; returns as above.
+
+    The elements of an orphan are connected: where pairs of different objects are wanted, there are none.
+    """
     vertex_bounds, edge_bounds, place_bounds = bounds
     vf = ee = 0
-    for p in range(len(orphans[0])):
-        v, f = orphans[0][p, 0], orphans[0][p, 1]
-        if overlap(vertex_bounds, v, place_bounds, incidence.face_element[f]):
+    for p in range(len(orphan_vertex_face)):
+        v, f = orphan_vertex_face[p, 0], orphan_vertex_face[p, 1]
+        k = incidence.vertex_rank[v]
+        if overlap(box(vertex_bounds, k), vertex_bounds, k, place_bounds, incidence.face_place[f]):
             vertex_face[vf, 0], vertex_face[vf, 1] = v, f
             vf += 1
-    for p in range(len(orphans[1])):
-        a, b = orphans[1][p, 0], orphans[1][p, 1]
-        if overlap(edge_bounds, a, edge_bounds, b):
+    for p in range(len(orphan_edge_edge)):
+        a, b = orphan_edge_edge[p, 0], orphan_edge_edge[p, 1]
+        k = incidence.edge_rank[a]
+        if overlap(box(edge_bounds, k), edge_bounds, k, edge_bounds, incidence.edge_rank[b]):
             edge_edge[ee, 0], edge_edge[ee, 1] = a, b
             ee += 1
-    return vf, ee, len(orphans[0]) + len(orphans[1])
+    return vf, ee, len(orphan_vertex_face) + len(orphan_edge_edge)
 
 
 @helper
-def _expand_far(leaves, bounds, i, j, vertex_face, edge_edge, vf, ee):
-    """Owned features of two elements that are far from each other, so that none of them share a vertex."""
-    _, edge_bounds, place_bounds = bounds
-    vf, tested = _owned_vertices_in_face(leaves, bounds, i, j, vertex_face, vf)
-    vf, more = _owned_vertices_in_face(leaves, bounds, j, i, vertex_face, vf)
-    tested += more
-    for k in range(3):
-        a = leaves.owned_edges[i, k]
-        if a < 0:
-            break
-        if not overlap(edge_bounds, a, place_bounds, j):
+def _is_wanted(labels, wanted, i, j):
+    return wanted == ALL or (labels[i] == labels[j]) == (wanted == SELF)
+
+
+@helper
+def _expand_far(leaves, owned, reach, bounds, selection, vertex_face, edge_edge):
+    """What elements own that are far from each other.
+
+    All owners of their features are separate, and owners come first: what they do not own is not theirs. No two of their
+    features share a vertex.
+    """
+    # Arrays are taken out of their tuples once: numba counts a reference each time.
+    vertex_bounds, edge_bounds, place_bounds = bounds
+    labels, wanted, pairs, count = selection
+    face, vertex_start, vertex, edge_start, edge = leaves.face, owned.vertex_start, owned.vertex, owned.edge_start, owned.edge
+    vf = ee = compared = 0
+    for p in range(count):
+        i, j = pairs[p, 0], pairs[p, 1]
+        if not are_far(reach, i, j) or not _is_wanted(labels, wanted, i, j):
             continue
-        for l in range(3):
-            b = leaves.owned_edges[j, l]
-            if b < 0:
-                break
-            tested += 1
-            if overlap(edge_bounds, a, edge_bounds, b):
-                edge_edge[ee, 0], edge_edge[ee, 1] = min(a, b), max(a, b)
-                ee += 1
-    return vf, ee, tested
-
-
-@helper
-def _owned_vertices_in_face(leaves, bounds, i, j, out, count):
-    vertex_bounds, _, place_bounds = bounds
-    tested = 0
-    if leaves.face[j] >= 0:
-        for k in range(3):
-            v = leaves.owned_vertices[i, k]
-            if v < 0:
-                break
-            tested += 1
-            if overlap(vertex_bounds, v, place_bounds, j):
-                out[count, 0], out[count, 1] = v, leaves.face[j]
-                count += 1
-    return count, tested
-
-
-@helper
-def _expand_near(leaves, incidence, bounds, i, j, vertex_face, edge_edge, vf, ee):
-    """All features of two separate elements, where these are the first separate ones that contain them."""
-    _, edge_bounds, place_bounds = bounds
-    vf, tested = _first_vertices_in_face(leaves, incidence, bounds, i, j, vertex_face, vf)
-    vf, more = _first_vertices_in_face(leaves, incidence, bounds, j, i, vertex_face, vf)
-    tested += more
-    for k in range(3):
-        a = leaves.sides[i, k]
-        if not names_first(leaves.sides, i, k) or not overlap(edge_bounds, a, place_bounds, j):
+        for side in range(2):
+            if face[j] >= 0:
+                compared += vertex_start[i + 1] - vertex_start[i]
+                for v in range(vertex_start[i], vertex_start[i + 1]):
+                    if overlap(box(vertex_bounds, v), vertex_bounds, v, place_bounds, j):
+                        vertex_face[vf, 0], vertex_face[vf, 1] = vertex[v], face[j]
+                        vf += 1
+            i, j = j, i
+        b_begin, b_end = edge_start[j], edge_start[j + 1]
+        if b_begin == b_end:
             continue
-        for l in range(3):
-            if names_first(leaves.sides, j, l):
-                b = leaves.sides[j, l]
-                tested += 1
-                if overlap(edge_bounds, a, edge_bounds, b) and _are_first(leaves.corners, incidence, a, b, i, j):
-                    edge_edge[ee, 0], edge_edge[ee, 1] = min(a, b), max(a, b)
-                    ee += 1
-    return vf, ee, tested
+        for a in range(edge_start[i], edge_start[i + 1]):
+            box_a = box(edge_bounds, a)
+            if overlap(box_a, edge_bounds, a, place_bounds, j):
+                compared += b_end - b_begin
+                for b in range(b_begin, b_end):
+                    if overlap(box_a, edge_bounds, a, edge_bounds, b):
+                        edge_edge[ee, 0], edge_edge[ee, 1] = min(edge[a], edge[b]), max(edge[a], edge[b])
+                        ee += 1
+    return vf, ee, compared
 
 
 @helper
-def _first_vertices_in_face(leaves, incidence, bounds, i, j, out, count):
-    vertex_bounds, _, place_bounds = bounds
-    tested = 0
-    if leaves.face[j] >= 0:
+def _expand_near(leaves, owned, incidence, bounds, selection, out, counts):
+    """All features of elements that are separate but not far, where these are the first separate ones with them."""
+    vertex_bounds, edge_bounds, place_bounds = bounds
+    labels, wanted, pairs, count = selection
+    face, vertex, edge = leaves.face, owned.vertex, owned.edge
+    corners, sides, reach = incidence.corners, incidence.sides, incidence.reach
+    vertex_start, vertex_places = incidence.vertex_start, incidence.vertex_places
+    edge_start, edge_places = incidence.edge_start, incidence.edge_places
+    vertex_face, edge_edge = out
+    vf, ee, compared = counts
+    for p in range(count):
+        i, j = pairs[p, 0], pairs[p, 1]
+        if are_far(reach, i, j) or are_adjacent(corners, i, j) or not _is_wanted(labels, wanted, i, j):
+            continue
+        for side in range(2):
+            for k in range(3 if face[j] >= 0 else 0):
+                if names_first(corners, i, k):
+                    v = corners[i, k]
+                    compared += 1
+                    if overlap(box(vertex_bounds, v), vertex_bounds, v, place_bounds, j) and _is_first(
+                        corners, vertex_start, vertex_places, v, i, j
+                    ):
+                        vertex_face[vf, 0], vertex_face[vf, 1] = vertex[v], face[j]
+                        vf += 1
+            i, j = j, i
         for k in range(3):
-            if names_first(leaves.corners, i, k):
-                v = leaves.corners[i, k]
-                tested += 1
-                if overlap(vertex_bounds, v, place_bounds, j) and _is_first(leaves.corners, incidence, v, i, j):
-                    out[count, 0], out[count, 1] = v, leaves.face[j]
-                    count += 1
-    return count, tested
+            if not names_first(sides, i, k):
+                continue
+            a = sides[i, k]
+            box_a = box(edge_bounds, a)
+            if overlap(box_a, edge_bounds, a, place_bounds, j):
+                for l in range(3):
+                    if names_first(sides, j, l):
+                        b = sides[j, l]
+                        compared += 1
+                        if overlap(box_a, edge_bounds, a, edge_bounds, b) and _are_first(
+                            corners, edge_start, edge_places, a, b, i, j
+                        ):
+                            edge_edge[ee, 0], edge_edge[ee, 1] = min(edge[a], edge[b]), max(edge[a], edge[b])
+                            ee += 1
+    return vf, ee, compared
 
 
 @helper
-def _is_first(corners, incidence, v, i, j):
+def _is_first(corners, start, places, v, i, j):
     """Element i is the first with vertex v that is separate from the face j; i and j are separate."""
-    for s in range(incidence.vertex_start[v], incidence.vertex_start[v + 1]):
-        k = incidence.vertex_elements[s]
+    for s in range(start[v], start[v + 1]):
+        k = places[s]
         if k == i:
             return True
         if not are_adjacent(corners, k, j):
@@ -146,17 +164,14 @@ def _is_first(corners, incidence, v, i, j):
 
 
 @helper
-def _are_first(corners, incidence, a, b, i, j):
-    """Elements i of edge a and j of edge b, which are separate, are the first separate ones; the smaller edge leads."""
+def _are_first(corners, start, places, a, b, i, j):
+    """Elements i with edge a and j with b are the first separate ones, those of the smaller rank leading."""
     if a > b:
         a, b, i, j = b, a, j, i
-    start, listed = incidence.edge_start, incidence.edge_elements
     for s in range(start[a], start[a + 1]):
-        k = listed[s]
         for t in range(start[b], start[b + 1]):
-            l = listed[t]
-            if k == i and l == j:
+            if places[s] == i and places[t] == j:
                 return True
-            if not are_adjacent(corners, k, l):
+            if not are_adjacent(corners, places[s], places[t]):
                 return False
     return False

@@ -38,9 +38,9 @@ def expand_static(leaves, owned, bounds, labels, wanted, pairs, count, vertex_fa
             a0, a1 = owned.ends[a, 0], owned.ends[a, 1]
             compared += b_end - b_begin
             for b in range(b_begin, b_end):
-                if overlap(box_a, bounds[1], a, bounds[1], b):
-                    b0, b1 = owned.ends[b, 0], owned.ends[b, 1]
-                    if a0 != b0 and a0 != b1 and a1 != b0 and a1 != b1:
+                b0, b1 = owned.ends[b, 0], owned.ends[b, 1]
+                if a0 != b0 and a0 != b1 and a1 != b0 and a1 != b1:
+                    if overlap(box_a, bounds[1], a, bounds[1], b):
                         first, second = owned.edge[a], owned.edge[b]
                         edge_edge[ee, 0], edge_edge[ee, 1] = min(first, second), max(first, second)
                         ee += 1

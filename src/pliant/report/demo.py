@@ -47,7 +47,7 @@ class StepRun(NamedTuple):
 def run(
     *, scene: str | None = None, triangles: int | None = None, frames: int | None = None, threads: int | None = None
 ) -> None:
-    """Find every contact and the safe step of each step of a built-in scene; print tables, write results to a folder."""
+    """Every contact and the safe step of each step of a built-in scene: tables on the terminal, results in a folder."""
     sequence = _load(scene or "twisted_cloth", triangles, frames)
     threads = thread_count(threads)
     console = Console()

@@ -1,0 +1,1 @@
+"""Benchmarks: times, pairs and memory of pliant and its peers. ``python -m bench`` runs them; see README.md."""

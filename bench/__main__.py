@@ -1,0 +1,34 @@
+"""``python -m bench [part ...]``: see README.md for the parts."""
+
+from __future__ import annotations
+
+import argparse
+
+from bench.filters import filters
+from bench.growth import memory, sizes
+from bench.measure import RESULTS, Options, machine
+from bench.peers import peers
+from bench.startup import startup
+from bench.variants import bounds, leaf, sheets
+
+PARTS = {part.__name__: part for part in (peers, filters, sizes, memory, startup, sheets, bounds, leaf)}
+DEFAULT = ("peers", "filters")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Times of pliant and its peers, as ratios.")
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"{', '.join(PARTS)}; default: {' '.join(DEFAULT)}")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each job, of which the best counts")
+    parser.add_argument("--save", action="store_true", help=f"append a line for each run to {RESULTS.name}")
+    arguments = parser.parse_args()
+    for part in arguments.parts:
+        if part not in PARTS:
+            parser.error(f"there is no part {part!r}; choose from {', '.join(PARTS)}")
+    print(", ".join(f"{key} {value}" for key, value in machine().items()), flush=True)
+    for part in arguments.parts or DEFAULT:
+        PARTS[part](Options(arguments.threads, arguments.repeats, arguments.save))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""How it is measured: interleaved, best of several, with a hash of the answer beside each time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from pliant import Contacts, Step
+
+RESULTS = Path(__file__).with_name("results.jsonl")
+WIDTH = 150
+
+
+class Options(NamedTuple):
+    threads: int
+    repeats: int
+    save: bool
+
+
+class Timed(NamedTuple):
+    best: float  # seconds
+    result: Any  # of the last run
+
+
+def interleaved(jobs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, Timed]:
+    """The best time of each job: each round runs all in turn, so that a slow moment of the machine hits all."""
+    timed: dict[str, Timed] = {}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            clock = time.perf_counter()
+            result = job()
+            seconds = time.perf_counter() - clock
+            timed[name] = Timed(min(seconds, timed[name].best if name in timed else seconds), result)
+    return timed
+
+
+def fingerprint(answer: Contacts | Step | None) -> str:
+    """A hash of kinds, elements and times of contact: two runs with the same one gave the same answer, to the bit."""
+    if isinstance(answer, Step):
+        answer = answer.contact
+    if answer is None:
+        return "free"
+    sha = hashlib.sha256()
+    for column in (answer.kind, answer.elements, answer.toi):
+        sha.update(np.ascontiguousarray(column).tobytes())
+    return sha.hexdigest()[:12]
+
+
+def machine() -> dict[str, Any]:
+    """What a time depends on, without what names a particular computer."""
+    name = platform.processor() or platform.machine()
+    cpu_info = Path("/proc/cpuinfo")
+    if cpu_info.exists():
+        names = [line.partition(":")[2].strip() for line in cpu_info.read_text().splitlines() if "model name" in line]
+        name = names[0] if names else name
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count()
+    packages = {package: _version(package) for package in ("pliant", "numpy", "numba", "ipctk")}
+    return {"cpu": name, "cores": cores, "python": platform.python_version(), **packages}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        import pliant
+
+        return pliant.__version__ if package == "pliant" else None
+
+
+class Report:
+    """One part of the benchmark: a table for people, and one record a row for ``--save``."""
+
+    def __init__(self, part: str, title: str, columns: str, save: bool) -> None:
+        self._part, self._save = part, save
+        self._table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+        for i, column in enumerate(columns.split(", ")):
+            self._table.add_column(column, justify="right" if i else "left", no_wrap=i == 0)
+
+    def add(self, *cells: str, **record: Any) -> None:
+        self._table.add_row(*cells)
+        if self._save:
+            when = datetime.now(timezone.utc).isoformat(timespec="seconds")
+            line = {"part": self._part, "when": when, **record, "machine": machine()}
+            with RESULTS.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+    def show(self) -> None:
+        console = Console()
+        console = console if console.is_terminal else Console(width=WIDTH)
+        console.print(self._table, "", sep="\n", highlight=False)
+
+
+def child(job: str, *arguments: object, limit: float = 900.0, **environment: str) -> dict[str, Any]:
+    """What a job of bench/child.py prints, run in a process of its own; {} where it takes longer than the limit."""
+    command = [sys.executable, "-m", "bench.child", job, *map(str, arguments)]
+    here = Path(__file__).resolve().parents[1]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=here,
+            env=os.environ | environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=limit,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        return {}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def seconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if value < 10.0 else f"{value:.1f}"
