@@ -93,6 +93,7 @@ class Report:
 
     def add(self, *cells: str, **record: Any) -> None:
         self._table.add_row(*cells)
+        print(f"{self._part}:", *cells, file=sys.stderr, flush=True)  # a sign of life; the table comes at the end
         if self._save:
             when = datetime.now(timezone.utc).isoformat(timespec="seconds")
             line = {"part": self._part, "when": when, **record, "machine": machine()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import sys
@@ -78,21 +79,16 @@ def kernel(function: F) -> F:
 
 
 def helper(function: F) -> F:
-    """A compiled function that only kernels call; it is part of what its callers cache."""
-    return numba.njit(**_OPTIONS)(function)
+    """A function that only kernels call: compiled as part of its callers, plain Python when Python calls it.
 
-
-def subroutine(function: F) -> F:
-    """A helper that is compiled only as part of its callers, not for calls from Python, where it stays plain Python.
-
-    Without the wrappers for such calls it compiles in three quarters of the time. And numba compiles a helper anew for
-    every literal it is called with, but not a subroutine.
+    Without wrappers for calls from Python it compiles in three quarters of the time, and unlike a function of its own
+    it is not compiled anew for every literal that it is called with (which made minutes out of seconds).
     """
     return numba.extending.register_jitable(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
 def _out_of_line(_typing_context: Any) -> Any:
-    """Called in a subroutine's body: keep its code in one place, and small, instead of copying it into every caller.
+    """Called in a helper's body: keep its code in one place, and small, instead of copying it into every caller.
 
     LLVM inlines eagerly, unrolls and vectorises: where a hundred places multiply wide integers, most of them of two or
     three limbs, that made 169 s of compilation out of 10, and does not run faster.
@@ -109,12 +105,9 @@ def _out_of_line(_typing_context: Any) -> Any:
 out_of_line: Any = (lambda: None) if INTERPRETED else numba.extending.intrinsic(_out_of_line)
 
 
-def announce_compilation() -> None:
-    """Say once, on stderr, that a cold cache means waiting for the compiler."""
-    global announce_compilation
-    if not INTERPRETED and (CACHE_FOLDER is None or not any(CACHE_FOLDER.iterdir())):
-        print("pliant: compiling kernels, once for this version (about 20 s) ...", file=sys.stderr, flush=True)
-
-    def said() -> None: ...
-
-    announce_compilation = said
+@functools.cache
+def announce_compilation(kernel_name: str = "decide_in_doubles", seconds: int = 20) -> None:
+    """Say once, on stderr, that a cold cache means waiting for the compiler; the kernel stands for its group."""
+    if INTERPRETED or (CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob(f"*{kernel_name}*"))):
+        return
+    print(f"pliant: compiling kernels, once for this version (about {seconds} s) ...", file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@ from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from tests.reference import queries
 
 KINDS = {"vertex_face": VERTEX_FACE, "edge_edge": EDGE_EDGE}
+FEATURES = {"vertex_face": queries.VERTEX_FACE, "edge_edge": queries.EDGE_EDGE}
 TESTS = {"vertex_face": pliant.vertex_face, "edge_edge": pliant.edge_edge}
 
 
@@ -34,10 +35,21 @@ def mixed_queries(kind, count, seed):
 
 
 def near_misses(kind, count, seed):
-    """What boxes pass on in a simulation: features about as large as the distance between them, small steps."""
+    """What boxes pass on in a simulation: features about as large as the distance between them, small steps; in
+    half of the queries moved so that they meet.
+    """
     rng = np.random.default_rng([seed, KINDS[kind]])
     x0 = rng.standard_normal((count, 4, 3))
     x1 = x0 + rng.standard_normal((count, 4, 3)) * 10.0 ** rng.uniform(-3, 0.3, (count, 1, 1))
+    first, second = FEATURES[kind]
+    weights = np.zeros((count, 4, 1))
+    weights[:, first, 0] = rng.dirichlet(np.ones(len(first)), count)
+    weights[:, second, 0] = -rng.dirichlet(np.ones(len(second)), count)
+    time = rng.random((count, 1, 1))
+    gap = (weights * ((1 - time) * x0 + time * x1)).sum(axis=1, keepdims=True)
+    gap[::2] = 0
+    for x in (x0, x1):
+        x[:, first] -= gap
     return x0, x1
 
 
@@ -53,8 +65,8 @@ def tried(request):
 
 # How many of the queries without contact each discards at least, in percent; vertex-face and edge-edge.
 LEAST = {
-    "mixture": {"csat": (10, 10), "dnf": (15, 15), "ncf": (10, 10)},
-    "near misses": {"csat": (20, 10), "dnf": (40, 40), "ncf": (40, 40)},
+    "mixture": {"csat": (15, 10), "dnf": (10, 10), "ncf": (30, 30)},
+    "near misses": {"csat": (50, 40), "dnf": (70, 70), "ncf": (80, 80)},
 }
 
 
@@ -65,7 +77,7 @@ def test_no_filter_discards_a_contact(tried, name):
     assert kept[answer.hit].all()
     share = 100 * (1 - kept[~answer.hit].mean())
     assert share > LEAST[source][name][KINDS[kind]], share
-    assert answer.hit.sum() > 500
+    assert 0.3 < answer.hit.mean() < 0.7
 
 
 @pytest.mark.parametrize("horizon", [0.75, 0.3, 1e-3])
@@ -76,8 +88,8 @@ def test_no_filter_discards_a_contact_up_to_the_horizon(tried, name, horizon):
     early = answer.hit & (answer.toi <= horizon)
     assert kept[early].all()
     # What is too late for the horizon is discarded, or the horizon is good for nothing.
-    assert (~kept[answer.hit & ~early]).sum() > (0 if name == "csat" else 20)
-    assert early.sum() > 50
+    assert not kept[answer.hit & ~early].all()
+    assert early.sum() > (50 if horizon > 0.01 else 0)
 
 
 @pytest.mark.parametrize("name", FILTERS)
@@ -108,7 +120,7 @@ def test_what_is_discarded_stays_apart_if_every_vertex_is_off_a_little(tried, na
 @pytest.mark.parametrize("name", FILTERS)
 def test_order_of_the_vertices_is_no_loophole(name):
     rng = np.random.default_rng(4)
-    for kind, features in (("vertex_face", queries.VERTEX_FACE), ("edge_edge", queries.EDGE_EDGE)):
+    for kind, features in FEATURES.items():
         x0, x1 = mixed_queries(kind, 3000, 5)
         hit = TESTS[kind](x0, x1).hit
         for _ in range(3):
@@ -148,7 +160,7 @@ def test_a_few_queries(name, kind):
     answer = TESTS[kind](x0, x1, threads=1)
     kept = kept_by(name, kind, x0, x1)
     assert kept[answer.hit].all()
-    assert 0 < answer.hit.sum() < 40
+    assert 0.3 < answer.hit.mean() < 0.7
     assert not kept.all()
 
 

@@ -8,7 +8,7 @@ g there, zero included: no separation bounds, no endless bisection, no gcd.
 
 from __future__ import annotations
 
-from pliant._jit import out_of_line, subroutine
+from pliant._jit import helper, out_of_line
 from pliant.elementary.integers import LIMB_BITS, SIZE, add, multiply, sign_of
 from pliant.elementary.polynomials import (
     COEFFICIENTS,
@@ -33,7 +33,7 @@ WIDEST = 2.0**-40  # of the bracket of a time: less than the promised 1e-12
 _LIMB = 2.0**-LIMB_BITS
 
 
-@subroutine
+@helper
 def approximate(m, p):
     """(c0, c1, c2, c3, total): the coefficients, all divided by one factor, and the sum of their magnitudes.
 
@@ -58,7 +58,7 @@ def approximate(m, p):
     return c0, c1, c2, c3, total
 
 
-@subroutine
+@helper
 def _sign_at_point(m, p, k):
     """Sign of polynomial p, not zero, at t = k / UNIT, k a register."""
     out_of_line()
@@ -76,7 +76,7 @@ def _sign_at_point(m, p, k):
     return sign_of(m, total)
 
 
-@subroutine
+@helper
 def _variations(m, base, length, k):
     out_of_line()
     count, last = 0, 0
@@ -89,7 +89,7 @@ def _variations(m, base, length, k):
     return count
 
 
-@subroutine
+@helper
 def _set_sequence(m, base, g):
     """The signed remainder sequence of (H, H' g), from polynomial base on; returns how many polynomials it has."""
     out_of_line()
@@ -112,7 +112,7 @@ def _set_sequence(m, base, g):
     return last - base + (1 if m[DEGREES, last] == 0 else 0)
 
 
-@subroutine
+@helper
 def start_roots(m, h):
     """Prepare for next_root on h, not zero; returns (length, at_one), at_one: 1 is a root.
 
@@ -144,7 +144,7 @@ def start_roots(m, h):
     return _set_sequence(m, STURM, ONE), at_one
 
 
-@subroutine
+@helper
 def next_root(m, length):
     """Isolate the first root of H in (UPPER / UNIT, 1); returns doubles around it, or NO_TIME twice."""
     out_of_line()
@@ -173,7 +173,7 @@ def next_root(m, length):
     return NO_TIME, NO_TIME
 
 
-@subroutine
+@helper
 def _bracket(m):
     """Doubles around the only root of H in the interval, by bisection as far as floating point is sure of the sign."""
     out_of_line()
@@ -196,7 +196,7 @@ def _bracket(m):
     return lower, upper
 
 
-@subroutine
+@helper
 def sign_at(m, g, t):
     """Exact sign of polynomial g, of degree 2 at most, at the time, which t approximates to WIDEST."""
     out_of_line()

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from pliant._jit import kernel
+from pliant._jit import announce_compilation, kernel
 from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS, UNSURE, first_contact
 from pliant.elementary.double_double import tighten
@@ -48,6 +48,7 @@ def _decide_undecided(kind, x0, x1, table, pairs, toi, toi_upper, status) -> int
     """Settle what floating point left UNSURE, in place; returns how many hit. Compiled when first needed."""
     from pliant.elementary.exact_integers import NO_TIME, decide_in_integers
 
+    announce_compilation("decide_in_integers", 8)
     undecided = np.flatnonzero(status == UNSURE)
     quads = quads_of(kind, table, pairs[undecided])
     lower, upper = np.empty(len(undecided)), np.empty(len(undecided))

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from pliant._jit import kernel, out_of_line, subroutine
+from pliant._jit import helper, kernel, out_of_line
 from pliant.elementary.algebraic import NO_TIME, H, next_root, sign_at, start_roots
 from pliant.elementary.integers import LIMB_BITS, SIZE, add, set_integer
 from pliant.elementary.polynomials import COEFFICIENTS, DEGREES, T_MINUS_ONE, ZERO, T, new_machine, set_degree, subtract
@@ -39,7 +39,7 @@ from pliant.elementary.programs import (
 # --- setting up ----------------------------------------------------------------------------------------------------
 
 
-@subroutine
+@helper
 def _parts(x):
     """(mantissa, exponent) with x = mantissa * 2**exponent, mantissa odd or zero."""
     fraction, exponent = math.frexp(x)
@@ -48,7 +48,7 @@ def _parts(x):
     return mantissa >> max(zeros, 0), exponent - 53 + zeros
 
 
-@subroutine
+@helper
 def _exponent_range(x):
     """Lowest and highest exponent of the bits of all coordinates."""
     out_of_line()
@@ -60,7 +60,7 @@ def _exponent_range(x):
     return low, high
 
 
-@subroutine
+@helper
 def _set_points(m, x, low):
     """The coordinates of the moving points, as polynomials in units of 2**low."""
     out_of_line()
@@ -72,7 +72,7 @@ def _set_points(m, x, low):
         set_degree(m, i, 1)
 
 
-@subroutine
+@helper
 def _set_query(m, kind, x):
     """Note the kind, and the segments that their points can meet: a straight path stays in the box of its ends."""
     out_of_line()
@@ -90,7 +90,7 @@ def _set_query(m, kind, x):
 # --- deciding ------------------------------------------------------------------------------------------------------
 
 
-@subroutine
+@helper
 def _touching(m, t):
     """Do the features meet at the time t, at which their four points are coplanar?"""
     out_of_line()
@@ -114,7 +114,7 @@ def _touching(m, t):
     return False
 
 
-@subroutine
+@helper
 def _first_root(m, h):
     """Bracket of the first root of polynomial h in (0, 1] at which the features meet, or NO_TIME twice."""
     out_of_line()
@@ -131,7 +131,7 @@ def _first_root(m, h):
     return NO_TIME, NO_TIME
 
 
-@subroutine
+@helper
 def _entry(m, i):
     """A polynomial that is zero when the point of segment i // 2 first gets onto it; -1: none, or that of i - 1."""
     out_of_line()
@@ -146,7 +146,7 @@ def _entry(m, i):
     return -1  # the point is that end for all time, so at t = 0 too, which has been looked at
 
 
-@subroutine
+@helper
 def _first_contact(m):
     out_of_line()
     kind = m[QUERY, KIND]
@@ -167,7 +167,7 @@ def _first_contact(m):
     return first, first_upper
 
 
-@subroutine
+@helper
 def _width(bits):
     """Limbs for the longest number, for coordinates of so many bits.
 

@@ -9,14 +9,14 @@ have 30 bits: a product of two plus two carries fits an int64, so the same sourc
 
 from __future__ import annotations
 
-from pliant._jit import out_of_line, subroutine
+from pliant._jit import helper, out_of_line
 
 LIMB_BITS = 30
 LIMB_MASK = (1 << LIMB_BITS) - 1
 SIZE = 0  # column of a register's signed length; limb i stands in column i + 1
 
 
-@subroutine
+@helper
 def set_integer(m, r, mantissa, shift):
     """Register r = mantissa * 2**shift, for shift >= 0 and abs(mantissa) < 2**60."""
     out_of_line()
@@ -37,12 +37,12 @@ def set_integer(m, r, mantissa, shift):
     m[r, SIZE] = -n if mantissa < 0 else n
 
 
-@subroutine
+@helper
 def sign_of(m, r):
     return 1 if m[r, SIZE] > 0 else (-1 if m[r, SIZE] < 0 else 0)
 
 
-@subroutine
+@helper
 def add(m, dst, a, b, sign):
     """dst = a + sign b, for sign 1 or -1; dst may be a or b."""
     out_of_line()
@@ -75,7 +75,7 @@ def add(m, dst, a, b, sign):
     m[dst, SIZE] = -n if negative else n
 
 
-@subroutine
+@helper
 def multiply(m, dst, a, b):
     """dst = a b; dst must be neither a nor b."""
     out_of_line()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import out_of_line, subroutine
+from pliant._jit import helper, out_of_line
 from pliant.elementary.integers import SIZE, add, multiply
 
 COEFFICIENTS = 5  # registers of one polynomial: coefficient i of polynomial p stands in register 5 p + i
@@ -17,7 +17,7 @@ ROWS = DEGREES + 6  # the last one is free for what describes the query
 ZERO, ONE, T, T_MINUS_ONE = range(POLYNOMIALS - 4, POLYNOMIALS)  # polynomials that are always 0, 1, t, t - 1
 
 
-@subroutine
+@helper
 def new_machine(width):
     """One array, not a structure of several: every function that takes it compiles in half the time."""
     m = np.empty((ROWS, width), np.int64)
@@ -29,7 +29,7 @@ def new_machine(width):
     return m
 
 
-@subroutine
+@helper
 def set_degree(m, p, highest):
     """Store the degree, given that no coefficient above the highest counts."""
     while highest >= 0 and m[p * COEFFICIENTS + highest, SIZE] == 0:
@@ -37,7 +37,7 @@ def set_degree(m, p, highest):
     m[DEGREES, p] = highest
 
 
-@subroutine
+@helper
 def subtract(m, dst, a, b):
     """dst = a - b; dst may be a or b."""
     out_of_line()
@@ -49,7 +49,7 @@ def subtract(m, dst, a, b):
     set_degree(m, dst, max(da, db))
 
 
-@subroutine
+@helper
 def add_product(m, dst, a, b, sign):
     """dst = dst + sign a b; dst must be neither a nor b."""
     out_of_line()
@@ -66,7 +66,7 @@ def add_product(m, dst, a, b, sign):
     set_degree(m, dst, top)
 
 
-@subroutine
+@helper
 def reduce(m, p, b):
     """p becomes a positive multiple of the remainder of p by b, for b not zero."""
     out_of_line()

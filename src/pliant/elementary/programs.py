@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import out_of_line, subroutine
+from pliant._jit import helper, out_of_line
 from pliant.elementary.polynomials import DEGREES, ROWS, add_product, subtract
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 
@@ -96,7 +96,7 @@ _PROGRAMS = _table(
 )
 
 
-@subroutine
+@helper
 def run(m, program):
     """Execute the rows of a program up to its STOP."""
     out_of_line()
