@@ -16,15 +16,18 @@ PACKAGE = CHECKOUT / "src" / "pliant"
 
 # A module imports from its own line and from the lines above it. New modules need a place here.
 STAGES = (
-    ("_jit", "_arrays", "vec3"),
+    ("_jit", "_arrays", "_tally", "_threads", "vec3"),
     ("mesh",),
     ("bounds",),
     ("hierarchy", "grid"),
     ("culling",),
+    ("pairs",),
     ("filters",),
     ("elementary",),
     ("contacts",),
-    ("detect",),
+    ("pipeline",),
+    ("step",),
+    ("detect", "queries"),
     ("scenes", "characters", "simulate", "baselines"),
     ("io", "report", "commands", "cli", "__main__"),
 )

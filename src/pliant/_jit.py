@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 import sys
@@ -12,9 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numba
+from numba import __version__ as numba_version
+from numba import njit, types
+from numba.core import config
+from numba.extending import intrinsic, register_jitable
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_njit: Any = njit  # a kernel keeps the type of its function
 
 # No fastmath: certified signs and error-free transformations need every rounding where the source puts it.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
@@ -32,7 +36,7 @@ def _user_cache() -> Path:
 
 def _digest() -> str:
     """What the compiled code depends on; numba's own cache sees neither edits in other files nor changed flags."""
-    sha = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]} {_OPTIONS}".encode())
+    sha = hashlib.sha256(f"{numba_version} {sys.version_info[:2]} {_OPTIONS}".encode())
     sha.update(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
     package = Path(__file__).parent
     for source in sorted(package.rglob("*.py")):
@@ -56,26 +60,26 @@ def _choose_cache_folder() -> Path | None:
 
 
 CACHE_FOLDER = _choose_cache_folder()
-INTERPRETED = bool(numba.config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
+INTERPRETED = bool(config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @contextmanager
 def _numba_cache_in(folder: Path) -> Iterator[None]:
     """numba reads its cache folder when a function is decorated: set it for ours alone, not for the whole process."""
-    before = numba.config.CACHE_DIR  # pyright: ignore[reportAttributeAccessIssue]
-    numba.config.CACHE_DIR = str(folder)  # pyright: ignore[reportAttributeAccessIssue]
+    before = config.CACHE_DIR  # pyright: ignore[reportAttributeAccessIssue]
+    config.CACHE_DIR = str(folder)  # pyright: ignore[reportAttributeAccessIssue]
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before  # pyright: ignore[reportAttributeAccessIssue]
+        config.CACHE_DIR = before  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def kernel(function: F) -> F:
     """A compiled function that Python calls: cached on disk, releases the GIL."""
     if CACHE_FOLDER is None or INTERPRETED:
-        return numba.njit(**_OPTIONS)(function)
+        return _njit(**_OPTIONS)(function)
     with _numba_cache_in(CACHE_FOLDER):
-        return numba.njit(cache=True, **_OPTIONS)(function)
+        return _njit(cache=True, **_OPTIONS)(function)
 
 
 def helper(function: F) -> F:
@@ -84,7 +88,7 @@ def helper(function: F) -> F:
     Without wrappers for calls from Python it compiles in three quarters of the time, and unlike a function of its own
     it is not compiled anew for every literal that it is called with (which made minutes out of seconds).
     """
-    return numba.extending.register_jitable(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+    return register_jitable(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
 def _out_of_line(_typing_context: Any) -> Any:
@@ -99,15 +103,19 @@ def _out_of_line(_typing_context: Any) -> Any:
         builder.function.attributes.add("optsize")
         return context.get_dummy_value()
 
-    return numba.types.void(), add_attributes
+    return types.void(), add_attributes
 
 
-out_of_line: Any = (lambda: None) if INTERPRETED else numba.extending.intrinsic(_out_of_line)
+out_of_line: Any = (lambda: None) if INTERPRETED else intrinsic(_out_of_line)
 
 
-@functools.cache
+_announced: set[str] = set()
+
+
 def announce_compilation(kernel_name: str = "decide_in_doubles", seconds: int = 20) -> None:
     """Say once, on stderr, that a cold cache means waiting for the compiler; the kernel stands for its group."""
-    if INTERPRETED or (CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob(f"*{kernel_name}*"))):
+    if INTERPRETED or kernel_name in _announced:
         return
-    print(f"pliant: compiling kernels, once for this version (about {seconds} s) ...", file=sys.stderr, flush=True)
+    _announced.add(kernel_name)
+    if CACHE_FOLDER is None or not any(CACHE_FOLDER.rglob(f"*{kernel_name}*")):
+        print(f"pliant: compiling kernels, once for this version (about {seconds} s) ...", file=sys.stderr, flush=True)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any
 
 Progress = Callable[[int, int], None]
 
+_NO_MORE = object()
 
-class Stopped(Exception):  # noqa: N818
+
+class Stopped(Exception):
     """Raised inside a worker to leave its chunk because somebody asked everyone to stop."""
 
 
 class Crew:
-    """Runs ``work(worker, chunk)`` for every chunk on so many threads; ``worker`` is a number from 0."""
+    """Runs ``work(worker, chunk)`` for every chunk on so many threads; ``worker`` is a number from 0.
+
+    The calling thread is worker 0: it is the one that notices Ctrl-C and reports progress, between two kernel calls.
+    """
 
     def __init__(self, threads: int, progress: Progress | bool | None = None) -> None:
         self.threads = threads
@@ -24,56 +28,49 @@ class Crew:
         self._progress = _show_on_stderr if progress is True else (progress or None)
 
     def run(self, work: Callable[[int, Any], None], chunks: Sequence[Any]) -> None:
-        """Returns when all chunks are done or ``stop`` is set; the first error of a worker is raised here."""
-        remaining = iter(chunks)
-        lock = threading.Lock()
+        """Returns when all chunks are done; the first error of any worker stops the others and is raised here."""
+        remaining, lock = iter(chunks), threading.Lock()
+        errors: list[BaseException] = []
         done = 0
 
         def loop(worker: int) -> None:
             nonlocal done
-            while not self.stop.is_set():
-                with lock:
-                    chunk = next(remaining, None)
-                if chunk is None:
-                    return
-                work(worker, chunk)
-                with lock:
-                    done += 1
+            try:
+                while not self.stop.is_set():
+                    with lock:
+                        chunk = next(remaining, _NO_MORE)
+                    if chunk is _NO_MORE:
+                        return
+                    work(worker, chunk)
+                    with lock:
+                        done += 1
+                    if worker == 0 and self._progress:
+                        self._progress(done, len(chunks))
+            except Stopped:
+                pass
+            except BaseException as error:  # Ctrl-C too: the others have to stop before it may go on its way
+                errors.append(error)
+                self.stop.set()
 
+        helpers = [threading.Thread(target=loop, args=(w,)) for w in range(1, min(self.threads, len(chunks)))]
+        for thread in helpers:
+            thread.start()
+        loop(0)
+        self._join(helpers)
+        if errors:
+            raise errors[0]
+        if self._progress and chunks:
+            self._progress(len(chunks), len(chunks))
+
+    def _join(self, helpers: list[threading.Thread]) -> None:
         try:
-            if self.threads == 1 or len(chunks) == 1:
-                self._run_here(work, chunks)
-            else:
-                with ThreadPoolExecutor(self.threads) as pool:
-                    futures = [pool.submit(loop, worker) for worker in range(self.threads)]
-                    try:
-                        while True:
-                            # A timeout, so that the main thread comes by to notice Ctrl-C and to report.
-                            state = wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION)
-                            self._report(done, len(chunks))
-                            if not state.not_done or any(f.exception() for f in state.done):
-                                break
-                    except BaseException:
-                        self.stop.set()
-                        raise
-                    for future in futures:
-                        if future.done() and future.exception():
-                            self.stop.set()
-                    for future in futures:
-                        future.result()
-        except Stopped:
-            pass
-
-    def _run_here(self, work: Callable[[int, Any], None], chunks: Sequence[Any]) -> None:
-        for done, chunk in enumerate(chunks, start=1):
-            if self.stop.is_set():
-                return
-            work(0, chunk)
-            self._report(done, len(chunks))
-
-    def _report(self, done: int, total: int) -> None:
-        if self._progress is not None:
-            self._progress(done, total)
+            for thread in helpers:
+                thread.join()
+        except BaseException:
+            self.stop.set()
+            for thread in helpers:
+                thread.join()
+            raise
 
 
 def _show_on_stderr(done: int, total: int) -> None:

@@ -67,7 +67,7 @@ def ccd(
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation()
     scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
-    fitted = fit(scene, plan.bounds, 1.0, tally)
+    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally)
     workers = [Worker(plan, crew) for _ in range(crew.threads)]
     crew.run(lambda worker, chunk: workers[worker].run(scene, fitted, chunk), chunks_of(scene, fitted, plan))
     tally.merge(w.tally for w in workers)
@@ -89,7 +89,8 @@ def safe_step(
 ) -> Step:
     """The largest step from x0 towards x1 that is free of contact, the contact that ends it, and verified positions.
 
-    Parameters are those of ``ccd``. ``step.t`` equals the smallest toi that ``ccd`` reports, or 1.0 where there is none.
+    Parameters are those of ``ccd``. ``step.t`` equals the smallest toi that ``ccd`` reports, or 1.0 where there is
+    none.
     """
     scene_mesh, s0, s1, labels = _gate(mesh, x0, x1, objects, pairs)
     plan = _plan(pairs, culling, bounds, filters)

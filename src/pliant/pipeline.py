@@ -94,10 +94,10 @@ def prepare(
     return scene
 
 
-def fit(scene: Prepared, bounds: str, horizon: float, tally: Tally) -> Fitted:
-    """Bounds of features and nodes for the motion up to the horizon."""
+def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally) -> Fitted:
+    """Bounds of features and nodes for the motion up to the horizon, with some room around."""
     clock = time.perf_counter()
-    vertex_bounds, place_bounds = bound_elements(scene.x0, scene.x1, scene.leaves.corners, bounds, horizon)
+    vertex_bounds, place_bounds = bound_elements(scene.x0, scene.x1, scene.leaves.corners, bounds, horizon, room)
     fitted = Fitted(
         fit_nodes(place_bounds, scene.depth),
         (vertex_bounds[scene.owned.vertex], bound_union(vertex_bounds, scene.owned.ends), place_bounds),

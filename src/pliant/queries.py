@@ -73,4 +73,3 @@ def _decide(kind: int, x0: Any, x1: Any, threads: int | None) -> Queries:
     weights[hit], normal[hit] = witness(kind, x0, x1, quads[hit], toi[hit])
     toi[~hit] = toi_upper[~hit] = np.nan
     return Queries(hit, toi, toi_upper, weights, normal, Tally().merge(tallies).stages())
-

@@ -9,6 +9,7 @@ import numpy as np
 from pliant._arrays import exact_scale
 from pliant._tally import Tally
 from pliant._threads import Crew
+from pliant.bounds.kdops import ROOM
 from pliant.elementary.exact import decide
 from pliant.mesh.features import VERTEX_FACE
 from pliant.pipeline import FirstContactWorker, Fitted, Found, Plan, Prepared, chunks_of, fit
@@ -26,20 +27,21 @@ def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tup
 
     Chunks are worked off in rounds, small ones first. The earliest contact so far is the end of the motion for
     everything that comes later: filters see the shortened motion at once, bounds after the next round. What has been
-    looked at with a longer motion is done, so nothing is looked at twice, and a scene without contact costs what ``ccd`` does.
+    looked at with a longer motion is done, so nothing is looked at twice, and a scene without contact costs what
+    ``ccd`` does.
     """
     workers = [FirstContactWorker(plan, crew, _FUZZ * scene.largest) for _ in range(crew.threads)]
-    fitted, fitted_to, size = fit(scene, plan.bounds, 1.0, tally), 1.0, crew.threads
+    fitted, fitted_to, size = fit(scene, plan.bounds, 1.0, ROOM, tally), 1.0, crew.threads
     chunks = chunks_of(scene, fitted, plan)
     while chunks and not crew.stop.is_set():
         now, chunks = chunks[:size], chunks[size:]
-        size *= 2
+        size *= 4
         _run(crew, workers, scene, fitted, now)
         horizon = min(w.horizon for w in workers)
         for worker in workers:
             worker.horizon = horizon
         if horizon < _SHORTER * fitted_to and chunks:
-            fitted, fitted_to = fit(scene, plan.bounds, horizon, tally), horizon
+            fitted, fitted_to = fit(scene, plan.bounds, horizon, ROOM, tally), horizon
     tally.merge(w.tally for w in workers)
     return [f for w in workers for f in w.found], [n for w in workers for n in w.near]
 
@@ -53,9 +55,9 @@ def verified_positions(
 ) -> np.ndarray:
     """Positions just before x0 + t (x1 - x0) such that the motion from x0 to them is free of contact after rounding.
 
-    Rounding moves each vertex by an ulp, which can close the gap that is left a moment before the contact. So step back a
-    little, look whether the rounded motion is free, and step back more where it is not. Only near pairs have to be looked at:
-    bounds up to a horizon contain rounded positions, and the filters were told to leave room for them (fuzz).
+    Rounding moves each vertex by an ulp, which can close the gap that is left a moment before the contact. So step
+    back a little, look whether the rounded motion is free, and step back more where it is not. Only near pairs have to
+    be looked at: bounds and filters were told to leave room for rounded positions (ROOM, fuzz).
     """
     back = 2.0**-36
     while t > 0.0 and back < 1.0:

@@ -18,16 +18,18 @@ _OBLIQUE = np.array(
 )
 # 16-DOPs as in papers 001 and 004: the axes of 18-DOPs without the last.
 AXES = {"aabb": 3, "16-dop": 8, "18-dop": 9, "24-dop": 12}
+# (1 - t) x0 + t x1 is computed to 3 u of the larger coordinate: twice that, and as much again, 2**-50 = 8 u.
+ROOM = 2.0**-50
 UNBOUNDED = 3  # axes of the infinite bounds of brute force
 
 
 def bound_elements(
-    x0: np.ndarray, x1: np.ndarray, corners: np.ndarray, bounds: str, horizon: float = 1.0
+    x0: np.ndarray, x1: np.ndarray, corners: np.ndarray, bounds: str, horizon: float = 1.0, room: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of vertices (n, 2 axes) and elements (k, 2 axes) over their motion up to the horizon."""
     if bounds == "none":
         return _everything(len(x0)), _everything(len(corners))
-    vertex_bounds = bound_vertices(x0, x1, bounds, horizon)
+    vertex_bounds = bound_vertices(x0, x1, bounds, horizon, room)
     return vertex_bounds, bound_union(vertex_bounds, corners)
 
 
@@ -35,29 +37,32 @@ def _everything(count: int) -> np.ndarray:
     return np.tile(np.array([-np.inf, np.inf] * UNBOUNDED), (count, 1))
 
 
-def bound_vertices(x0: np.ndarray, x1: np.ndarray, bounds: str = "aabb", horizon: float = 1.0) -> np.ndarray:
-    """(n, 2 axes) bounds of vertices moving from x0 towards x1, (n, 3) each, up to t = horizon."""
-    return _bound_vertices(x0, x1, _OBLIQUE[: AXES[bounds] - 3], horizon)
+def bound_vertices(
+    x0: np.ndarray, x1: np.ndarray, bounds: str = "aabb", horizon: float = 1.0, room: float = 0.0
+) -> np.ndarray:
+    """(n, 2 axes) bounds of vertices moving from x0 towards x1, (n, 3) each, up to t = horizon.
+
+    A horizon before the end needs ROOM: positions there are rounded. With it, the bounds also hold for the motion to
+    rounded positions anywhere on the way.
+    """
+    return _bound_vertices(x0, x1, _OBLIQUE[: AXES[bounds] - 3], horizon, room)
 
 
 @kernel
-def _bound_vertices(x0, x1, oblique, horizon):
+def _bound_vertices(x0, x1, oblique, horizon, room):
     axes = 3 + len(oblique)
     out = np.empty((len(x0), 2 * axes))
     for v in range(len(x0)):
         start, end = row(x0, v), row(x1, v)
-        # How far the end is from where it is computed to be; on both sides, so that the bounds also hold for the motion to
-        # a rounded position anywhere on the way (see step.verified_positions).
-        cut = 0.0
+        slack = room * max(max_norm(start), max_norm(end)) + 1e-320 if room > 0.0 else 0.0
         if horizon < 1.0:
-            cut = 2.0**-50 * max(max_norm(start), max_norm(end)) + 1e-320
             end = lerp(start, end, horizon)
         for k in range(3):
-            out[v, 2 * k] = min(start[k], end[k]) - cut
-            out[v, 2 * k + 1] = max(start[k], end[k]) + cut
+            out[v, 2 * k] = min(start[k], end[k]) - slack
+            out[v, 2 * k + 1] = max(start[k], end[k]) + slack
         for k in range(3, axes):
-            lower0, upper0 = _project(start, oblique[k - 3], 3.0 * cut)
-            lower1, upper1 = _project(end, oblique[k - 3], 3.0 * cut)
+            lower0, upper0 = _project(start, oblique[k - 3], 3.0 * slack)
+            lower1, upper1 = _project(end, oblique[k - 3], 3.0 * slack)
             out[v, 2 * k] = min(lower0, lower1)
             out[v, 2 * k + 1] = max(upper0, upper1)
     return out
@@ -65,7 +70,8 @@ def _bound_vertices(x0, x1, oblique, horizon):
 
 @helper
 def _project(p, axis, slack):
-    """An interval around the exact p . axis, for p exact up to slack along the axis; everything where that overflows."""
+    """An interval around the exact p . axis, for p exact up to slack along the axis; everything where that
+    overflows."""
     value = p[0] * axis[0] + p[1] * axis[1] + p[2] * axis[2]
     slack += 2.0**-51 * (abs(p[0]) + abs(p[1]) + abs(p[2])) + 1e-320
     lower, upper = value - slack, value + slack

@@ -1,8 +1,8 @@
 """The elementary test in floating point, with a proof for every answer it gives.
 
 The time axis is walked from the left in dyadic intervals. On each, the Bernstein coefficients of the coplanarity cubic
-either exclude a root, or show exactly one, or the interval is halved. A root is bracketed by two signs that clear the error
-bound, and the inside conditions have to clear theirs over the whole bracket. What cannot be proved is UNSURE.
+either exclude a root, or show exactly one, or the interval is halved. A root is bracketed by two signs that clear the
+error bound, and the inside conditions have to clear theirs over the whole bracket. What cannot be proved is UNSURE.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def _slope_at(b, s):
 
 @helper
 def _newton(b, s, lower, upper):
-    """One step of Newton's method towards the root in (lower, upper), bisecting where it would leave; also the bounds."""
+    """One step of Newton's method towards the root in (lower, upper), bisecting where it would leave; also the
+    bounds."""
     value = _cubic_at(b, s)
     if (value < 0.0) == (b[0] < 0.0):
         lower = s

@@ -10,7 +10,8 @@ from pliant._jit import announce_compilation, kernel
 from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS, UNSURE, first_contact
 from pliant.elementary.double_double import tighten
-from pliant.filters.bernstein import magnitudes, vectors
+from pliant.filters.bernstein import in_range, magnitudes, vectors
+from pliant.filters.csat import apart_across_motion
 from pliant.mesh.features import VERTEX_FACE, quad
 
 WIDEST = 1e-12  # promise: toi_upper - toi
@@ -18,7 +19,8 @@ WIDEST = 1e-12  # promise: toi_upper - toi
 
 @kernel
 def decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status):
-    """First time of contact of rows 0 .. count - 1 of pairs; returns how many hit, were settled by double-doubles, are UNSURE."""
+    """First time of contact of rows 0 .. count - 1 of pairs; returns how many hit, were settled by double-doubles,
+    are UNSURE."""
     hits = tightened = unsure = 0
     for p in range(count):
         q = quad(kind, table, pairs[p, 0], pairs[p, 1])
@@ -30,6 +32,10 @@ def decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status)
                 answer = UNSURE
             else:
                 tightened += 1
+        if answer == UNSURE:
+            m = magnitudes(start, end)
+            if in_range(m) and apart_across_motion(kind, start, end, m):
+                answer = MISS
         hits += answer == HIT
         unsure += answer == UNSURE
         status[p] = answer

@@ -3,8 +3,9 @@
 A pair of features is three moving vectors e1, e2, w, linear in t:
   vertex-face  e1 = f1 - f0, e2 = f2 - f0, w = v - f0
   edge-edge    e1 = a1 - a0, e2 = b1 - b0, w = b0 - a0
-with n = e1 x e2 (quadratic), the coplanarity f = w . n (cubic), and inside conditions k . n (quartic), where k is a cross
-product of two of the vectors. Polynomials are held by Bernstein coefficients over [0, 1]: their range is an enclosure.
+with n = e1 x e2 (quadratic), the coplanarity f = w . n (cubic), and inside conditions k . n (quartic), where k is a
+cross product of two of the vectors. Polynomials are held by Bernstein coefficients over [0, 1]: their range is an
+enclosure.
 
 Error bounds. u = 2**-53; m1, m2, mw are the largest computed coordinates of e1, e2, w at both ends. Every computed
 coefficient is a sum of products of input coordinates with a factor (1 + d)^r, |d| <= u, r the number of roundings on
@@ -27,8 +28,8 @@ UNIT_ROUNDOFF = 2.0**-53
 F_ERROR = 1.05 * 6 * (11 + 9) * UNIT_ROUNDOFF  # times mw m1 m2; for restricted motion too
 INSIDE_ERROR = 1.05 * 12 * (18 + 12) * UNIT_ROUNDOFF  # times the product of the four magnitudes
 
-# Where a proof has to hold for every motion near the given one (see ``looseness``): a product of three (four) vectors of
-# which each is off by a part r of its size is off by less than 3.1 r (4.2 r), r <= 1/100.
+# Where a proof has to hold for every motion near the given one (see ``looseness``): a product of three (four) vectors
+# of which each is off by a part r of its size is off by less than 3.1 r (4.2 r), r <= 1/100.
 F_LOOSE, INSIDE_LOOSE = 6 * 3.1, 12 * 4.2
 
 
@@ -66,9 +67,7 @@ def looseness(m, fuzz):
 @helper
 def in_range(m):
     """Products of four such magnitudes neither overflow nor come near the denormals."""
-    return (
-        m[0] > 1e-70 and m[0] < 1e70 and m[1] > 1e-70 and m[1] < 1e70 and m[2] > 1e-70 and m[2] < 1e70
-    )
+    return m[0] > 1e-70 and m[0] < 1e70 and m[1] > 1e-70 and m[1] < 1e70 and m[2] > 1e-70 and m[2] < 1e70
 
 
 @helper
@@ -79,7 +78,8 @@ def cross_controls(a0, b0, a1, b1):
 
 @helper
 def cubic(w0, w1, n):
-    """Bernstein coefficients of w . n, w linear, n quadratic: the four values of the deforming non-penetration filter."""
+    """Bernstein coefficients of w . n, w linear, n quadratic: the four values of the deforming non-penetration
+    filter."""
     return (
         dot(w0, n[0]),
         (2.0 * dot(w0, n[1]) + dot(w1, n[0])) / 3.0,

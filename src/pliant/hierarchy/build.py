@@ -1,8 +1,8 @@
 """A binary tree without pointers: build, refit, restructure.
 
 All leaves are on one level. Node i of the level with 2^d nodes (heap index 2^d + i) holds the elements at places
-i n >> d up to (i + 1) n >> d of ``order``: the tree *is* that permutation, halved again and again. Elements are split at
-the median along the widest axis of their centres, which gives tighter nodes than a space-filling curve for the same
+i n >> d up to (i + 1) n >> d of ``order``: the tree *is* that permutation, halved again and again. Elements are split
+at the median along the widest axis of their centres, which gives tighter nodes than a space-filling curve for the same
 shape of tree, and refitting is one pass from the bottom.
 """
 
@@ -115,7 +115,8 @@ def _median_of_three(a, b, c):
 
 @kernel
 def fit_nodes(place_bounds, depth):
-    """(2**(depth + 1), 2 axes) bounds of all nodes by heap index, 1 is the root, from those of the elements by place."""
+    """(2**(depth + 1), 2 axes) bounds of all nodes by heap index, 1 is the root, from those of the elements by
+    place."""
     count, columns = place_bounds.shape
     leaves = 1 << depth
     out = np.empty((2 * leaves, columns))

@@ -32,7 +32,8 @@ def traverse(nodes, place_bounds, label_range, wanted, depth, stop_level, stack,
     """Go on with the node pairs on the stack until it is empty or the block is full.
 
     Emits pairs of nodes at stop_level; at stop_level = depth + 1, pairs of places of the elements themselves, the
-    smaller first. nodes: bounds by heap index. Both nodes of a pair are on one level. Returns (top, pairs emitted, pairs of bounds compared).
+    smaller first. nodes: bounds by heap index. Both nodes of a pair are on one level. Returns (top, pairs emitted,
+    pairs of bounds compared).
     """
     capacity = len(out)
     count, compared = 0, 0

@@ -45,7 +45,8 @@ class TriMesh:
 
     @property
     def edges(self) -> np.ndarray:
-        """(e, 2) int32: every edge once, smaller vertex first, in lexicographic order; no edge joins a vertex to itself."""
+        """(e, 2) int32: every edge once, smaller vertex first, in lexicographic order; no edge joins a vertex to
+        itself."""
         return self._edge_table[0]
 
     @property

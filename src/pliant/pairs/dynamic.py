@@ -20,13 +20,12 @@ from pliant.mesh.orphans import are_adjacent, are_far, names_first
 def expand_dynamic(leaves, owned, incidence, bounds, labels, wanted, pairs, count, vertex_face, edge_edge):
     """Feature pairs with overlapping bounds of element pairs (places), without orphans; returns what expand_static does.
 
-    incidence: incidence_of(mesh, leaves, owned); all else as for expand_static. Most elements are far from each other
-    and need no walk through lists: they come first, in a loop as tight as that of expand_static.
+    incidence: incidence_of(mesh, leaves, owned); all else as for expand_static, but pairs are overwritten. Most elements
+    are far from each other and need no walk through lists: they go through a loop like that of expand_static.
     """
-    selection = labels, wanted, pairs, count
-    far = _expand_far(leaves, owned, incidence.reach, bounds, selection, vertex_face, edge_edge)
-    near = _expand_near(leaves, owned, incidence, bounds, selection, (vertex_face, edge_edge), far)
-    return near
+    selection, out = (labels, wanted, pairs, count), (vertex_face, edge_edge)
+    vf, ee, compared, near = _expand_far(leaves, owned, incidence, bounds, selection, out)
+    return _expand_near(leaves, owned, incidence, bounds, pairs[:near], out, (vf, ee, compared))
 
 
 @kernel
@@ -65,25 +64,27 @@ def expand_orphans(incidence, bounds, orphan_vertex_face, orphan_edge_edge, vert
 
 
 @helper
-def _is_wanted(labels, wanted, i, j):
-    return wanted == ALL or (labels[i] == labels[j]) == (wanted == SELF)
+def _expand_far(leaves, owned, incidence, bounds, selection, out):
+    """What elements own that are far from each other; moves pairs that are neither far nor adjacent to the front.
 
-
-@helper
-def _expand_far(leaves, owned, reach, bounds, selection, vertex_face, edge_edge):
-    """What elements own that are far from each other.
-
-    All owners of their features are separate, and owners come first: what they do not own is not theirs. No two of their
-    features share a vertex.
+    All owners of the features of far elements are separate, and owners come first: what a far element does not own is
+    not assigned to it. No two of their features share a vertex.
     """
     # Arrays are taken out of their tuples once: numba counts a reference each time.
     vertex_bounds, edge_bounds, place_bounds = bounds
     labels, wanted, pairs, count = selection
-    face, vertex_start, vertex, edge_start, edge = leaves.face, owned.vertex_start, owned.vertex, owned.edge_start, owned.edge
-    vf = ee = compared = 0
+    vertex_face, edge_edge = out
+    reach, corners, face = incidence.reach, incidence.corners, leaves.face
+    vertex_start, vertex, edge_start, edge = owned.vertex_start, owned.vertex, owned.edge_start, owned.edge
+    vf = ee = compared = near = 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
-        if not are_far(reach, i, j) or not _is_wanted(labels, wanted, i, j):
+        if wanted != ALL and (labels[i] == labels[j]) != (wanted == SELF):
+            continue
+        if not are_far(reach, i, j):
+            if not are_adjacent(corners, i, j):
+                pairs[near, 0], pairs[near, 1] = i, j
+                near += 1
             continue
         for side in range(2):
             if face[j] >= 0:
@@ -104,31 +105,28 @@ def _expand_far(leaves, owned, reach, bounds, selection, vertex_face, edge_edge)
                     if overlap(box_a, edge_bounds, a, edge_bounds, b):
                         edge_edge[ee, 0], edge_edge[ee, 1] = min(edge[a], edge[b]), max(edge[a], edge[b])
                         ee += 1
-    return vf, ee, compared
+    return vf, ee, compared, near
 
 
 @helper
-def _expand_near(leaves, owned, incidence, bounds, selection, out, counts):
+def _expand_near(leaves, owned, incidence, bounds, pairs, out, counts):
     """All features of elements that are separate but not far, where these are the first separate ones with them."""
     vertex_bounds, edge_bounds, place_bounds = bounds
-    labels, wanted, pairs, count = selection
     face, vertex, edge = leaves.face, owned.vertex, owned.edge
-    corners, sides, reach = incidence.corners, incidence.sides, incidence.reach
+    corners, sides = incidence.corners, incidence.sides
     vertex_start, vertex_places = incidence.vertex_start, incidence.vertex_places
     edge_start, edge_places = incidence.edge_start, incidence.edge_places
     vertex_face, edge_edge = out
     vf, ee, compared = counts
-    for p in range(count):
+    for p in range(len(pairs)):
         i, j = pairs[p, 0], pairs[p, 1]
-        if are_far(reach, i, j) or are_adjacent(corners, i, j) or not _is_wanted(labels, wanted, i, j):
-            continue
         for side in range(2):
             for k in range(3 if face[j] >= 0 else 0):
                 if names_first(corners, i, k):
                     v = corners[i, k]
                     compared += 1
-                    if overlap(box(vertex_bounds, v), vertex_bounds, v, place_bounds, j) and _is_first(
-                        corners, vertex_start, vertex_places, v, i, j
+                    if _is_first(corners, vertex_start, vertex_places, v, i, j) and overlap(
+                        box(vertex_bounds, v), vertex_bounds, v, place_bounds, j
                     ):
                         vertex_face[vf, 0], vertex_face[vf, 1] = vertex[v], face[j]
                         vf += 1
@@ -143,8 +141,8 @@ def _expand_near(leaves, owned, incidence, bounds, selection, out, counts):
                     if names_first(sides, j, l):
                         b = sides[j, l]
                         compared += 1
-                        if overlap(box_a, edge_bounds, a, edge_bounds, b) and _are_first(
-                            corners, edge_start, edge_places, a, b, i, j
+                        if _are_first(corners, edge_start, edge_places, a, b, i, j) and overlap(
+                            box_a, edge_bounds, a, edge_bounds, b
                         ):
                             edge_edge[ee, 0], edge_edge[ee, 1] = min(edge[a], edge[b]), max(edge[a], edge[b])
                             ee += 1

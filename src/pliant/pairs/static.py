@@ -1,8 +1,8 @@
 """Static assignment (representative triangles): a feature pair is looked at where its owners meet.
 
 Every pair of overlapping elements is visited, adjacent ones too, so no orphans are left over: two features that collide
-lie inside the bounds of their owners. (Errata 19: with adjacent pairs skipped, as for dynamic assignment, the orphan pairs of
-dynamic assignment are not enough.)
+lie inside the bounds of their owners. (Errata 19: with adjacent pairs skipped, as for dynamic assignment, the orphan
+pairs of dynamic assignment are not enough.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def expand_static(leaves, owned, bounds, labels, wanted, pairs, count, vertex_fa
         i, j = pairs[p, 0], pairs[p, 1]
         if wanted != ALL and (labels[i] == labels[j]) != (wanted == SELF):
             continue
-        compared += owned.vertex_start[i + 1] - owned.vertex_start[i] + owned.vertex_start[j + 1] - owned.vertex_start[j]
+        compared += _count(owned.vertex_start, i) + _count(owned.vertex_start, j)
         vf = _vertices_against_face(leaves, owned, bounds[0], place_bounds, i, j, vertex_face, vf)
         vf = _vertices_against_face(leaves, owned, bounds[0], place_bounds, j, i, vertex_face, vf)
         b_begin, b_end = owned.edge_start[j], owned.edge_start[j + 1]
@@ -39,12 +39,17 @@ def expand_static(leaves, owned, bounds, labels, wanted, pairs, count, vertex_fa
             compared += b_end - b_begin
             for b in range(b_begin, b_end):
                 b0, b1 = owned.ends[b, 0], owned.ends[b, 1]
-                if a0 != b0 and a0 != b1 and a1 != b0 and a1 != b1:
-                    if overlap(box_a, bounds[1], a, bounds[1], b):
-                        first, second = owned.edge[a], owned.edge[b]
-                        edge_edge[ee, 0], edge_edge[ee, 1] = min(first, second), max(first, second)
-                        ee += 1
+                apart = a0 != b0 and a0 != b1 and a1 != b0 and a1 != b1
+                if apart and overlap(box_a, bounds[1], a, bounds[1], b):
+                    first, second = owned.edge[a], owned.edge[b]
+                    edge_edge[ee, 0], edge_edge[ee, 1] = min(first, second), max(first, second)
+                    ee += 1
     return vf, ee, compared
+
+
+@helper
+def _count(start, i):
+    return start[i + 1] - start[i]
 
 
 @helper

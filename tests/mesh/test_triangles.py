@@ -1,0 +1,150 @@
+"""Topology of any triangle soup against plain loops over sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.mesh.features import assign_features, elements_of
+from pliant.mesh.orphans import orphan_pairs
+from tests.meshes import soup
+
+SOUPS = [soup(seed).mesh for seed in range(20)]
+
+
+def all_edges(mesh):
+    sides = [(a, b) for f in mesh.faces.tolist() for a, b in zip(f, f[1:] + f[:1])] + mesh.loose_edges.tolist()
+    return sorted({(min(side), max(side)) for side in map(tuple, sides) if side[0] != side[1]})
+
+
+@pytest.mark.bounds
+@pytest.mark.unit
+def test_edges_are_unique_and_in_lexicographic_order():
+    for mesh in SOUPS[:5]:
+        assert mesh.edges.tolist() == [list(edge) for edge in all_edges(mesh)]
+        assert mesh.edges.dtype == np.int32
+
+
+def test_sides_of_faces():
+    for mesh in SOUPS:
+        for face, sides in zip(mesh.faces.tolist(), mesh.face_edges.tolist()):
+            for a, b, side in zip(face, face[1:] + face[:1], sides):
+                assert side == -1 if a == b else mesh.edges[side].tolist() == sorted((a, b))
+
+
+def test_number_of_faces_at_edges():
+    kinds = set()
+    for mesh in SOUPS:
+        for edge, count in zip(mesh.edges.tolist(), mesh.edge_face_count):
+            sides = [sorted(s) for f in mesh.faces.tolist() for s in zip(f, f[1:] + f[:1])]
+            assert sides.count(edge) == count
+            kinds.add(min(int(count), 3))
+        assert mesh.boundary_edges.tolist() == np.flatnonzero(mesh.edge_face_count == 1).tolist()
+    assert kinds == {0, 1, 2, 3}
+
+
+def test_faces_at_vertices():
+    for mesh in SOUPS:
+        start, faces = mesh.vertex_faces
+        for v in range(mesh.vertex_limit):
+            expected = [i for i, face in enumerate(mesh.faces.tolist()) if v in face]
+            assert faces[start[v] : start[v + 1]].tolist() == expected
+
+
+def test_vertices_that_take_part():
+    for mesh in SOUPS:
+        named = {*mesh.faces.ravel().tolist(), *mesh.loose_edges.ravel().tolist(), *mesh.loose_points.tolist()}
+        assert mesh.vertices.tolist() == sorted(named)
+        assert mesh.vertex_limit == max(named) + 1
+
+
+@pytest.mark.unit
+def test_components():
+    for vertices in (12, 40, 90):
+        mesh = soup(3, faces=20, vertices=vertices).mesh
+        groups = [{v} for v in mesh.vertices.tolist()]
+        for a, b in mesh.edges.tolist():
+            joined = [g for g in groups if a in g or b in g]
+            groups = [g for g in groups if g not in joined] + [set.union(*joined)]
+        labels = mesh.components
+        assert {frozenset(np.flatnonzero(labels == k).tolist()) for k in range(labels.max() + 1)} == set(
+            map(frozenset, groups)
+        )
+        assert (np.flatnonzero(labels == -1).tolist()) == sorted(set(range(len(labels))) - set(mesh.vertices.tolist()))
+        assert 1 < len(groups) or vertices == 12
+
+
+def test_every_feature_has_one_owner_that_contains_it():
+    for mesh in SOUPS:
+        elements = elements_of(mesh)
+        owned = assign_features(elements, mesh.edges, mesh.vertex_limit)
+        assert sorted(owned.vertex.tolist()) == mesh.vertices.tolist()
+        assert sorted(owned.edge.tolist()) == list(range(len(mesh.edges)))
+        for i, (corners, sides) in enumerate(zip(elements.corners.tolist(), elements.sides.tolist())):
+            assert set(owned.vertex[owned.vertex_start[i] : owned.vertex_start[i + 1]].tolist()) <= set(corners)
+            assert set(owned.edge[owned.edge_start[i] : owned.edge_start[i + 1]].tolist()) <= set(sides)
+        faces = np.flatnonzero(elements.face >= 0)
+        assert elements.face[faces].tolist() == list(range(len(mesh.faces)))
+
+
+def element_vertices(mesh):
+    """Of faces, then of edges without a face, then of points without either."""
+    faces = mesh.faces.tolist()
+    loose = [e for e, count in zip(mesh.edges.tolist(), mesh.edge_face_count) if count == 0]
+    covered = {v for e in faces + loose for v in e}
+    points = [[v] for v in mesh.vertices.tolist() if v not in covered]
+    return [set(e) for e in faces + loose + points]
+
+
+def test_orphans_are_what_no_separate_elements_contain():
+    """Every pair of features without a common vertex, by definition; see errata 19."""
+    found = 0
+    for mesh in SOUPS[:4]:
+        elements = element_vertices(mesh)
+        separate = [(a, b) for a in elements for b in elements if not a & b]
+        vertex_face, edge_edge = orphan_pairs(mesh, elements_of(mesh))
+        expected = [
+            (v, f)
+            for v in mesh.vertices.tolist()
+            for f, face in enumerate(mesh.faces.tolist())
+            if v not in face and not any(v in a and b == set(face) for a, b in separate)
+        ]
+        # A duplicate or degenerate face has the vertices of another element: what counts is the face itself.
+        assert {tuple(p) for p in vertex_face.tolist()} >= set(expected)
+        edges = mesh.edges.tolist()
+        orphans = [
+            (i, j)
+            for i, a in enumerate(edges)
+            for j, b in enumerate(edges[:i])
+            if not set(a) & set(b) and not any(set(a) <= x and set(b) <= y for x, y in separate)
+        ]
+        assert {tuple(sorted(p)) for p in edge_edge.tolist()} == {tuple(sorted(p)) for p in orphans}
+        found += len(orphans)
+    assert found > 20
+
+
+def test_a_mesh_says_what_it_is():
+    assert repr(pliant.TriMesh([(0, 1, 2)])) == "TriMesh(1 faces)"
+    assert repr(pliant.TriMesh([], [(0, 1)], [3, 4])) == "TriMesh(0 faces, 1 loose edges, 2 loose points)"
+
+
+def test_a_mesh_cannot_be_changed():
+    mesh = pliant.TriMesh([(0, 1, 2)])
+    with pytest.raises(ValueError, match="read-only"):
+        mesh.faces[0, 0] = 7
+
+
+@pytest.mark.xfail(reason="TriMesh marks the caller's own int32 array as read-only")
+def test_indices_of_a_caller_are_not_frozen():
+    """The mesh keeps int32 arrays as they are; marking its own as read-only must not mark the caller's."""
+    faces = np.array([(0, 1, 2)], np.int32)
+    mesh = pliant.TriMesh(faces)
+    faces[0, 0] = 5
+    assert mesh.faces.tolist() == [[0, 1, 2]]
+
+
+def test_an_empty_mesh():
+    mesh = pliant.TriMesh()
+    assert (mesh.vertex_limit, len(mesh.edges), len(mesh.vertices), len(mesh.components)) == (0, 0, 0, 0)
+    assert mesh.face_edges.shape == (0, 3)

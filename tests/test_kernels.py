@@ -1,0 +1,111 @@
+"""What the arithmetic needs of the compiler: every rounding where the source puts it, and a cache that cannot lie."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import numba
+import numpy as np
+import pytest
+
+from pliant import _jit
+from pliant.elementary.double_double import two_product, two_sum
+from pliant.elementary.exact import decide_in_doubles
+
+COMPILED = pytest.mark.skipif(_jit.INTERPRETED, reason="nothing is compiled")
+
+
+@numba.njit
+def _products(a, b, p, e, s, f):
+    for i in range(len(a)):
+        p[i], e[i] = two_product(a[i], b[i])
+        s[i], f[i] = two_sum(a[i], b[i])
+
+
+@pytest.mark.unit
+def test_error_free_transformations_are_free_of_error():
+    """With a fused multiply-add, a_high b_high - p would not be rounded where the proof wants it."""
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((2, 2000)) * 2.0 ** rng.integers(-60, 60, (2, 2000))
+    a[:100], b[:100] = rng.integers(-9, 10, (2, 100))
+    p, e, s, f = np.empty((4, 2000))
+    _products(a, b, p, e, s, f)
+    np.testing.assert_array_equal(p, a * b)
+    np.testing.assert_array_equal(s, a + b)
+    for i in range(2000):
+        assert Fraction(p[i]) + Fraction(e[i]) == Fraction(a[i]) * Fraction(b[i])
+        assert Fraction(s[i]) + Fraction(f[i]) == Fraction(a[i]) + Fraction(b[i])
+    assert np.count_nonzero(e) > 1500
+    assert np.count_nonzero(f) > 1500
+
+
+FUSED = re.compile(r"\b(?:vfn?m(?:add|sub)\w*|fn?m(?:add|sub|la|ls)\w*)\b")
+
+
+@COMPILED
+def test_no_fused_multiply_add_in_the_machine_code():
+    x, table = np.zeros((4, 3)), np.array([(1, 2, 3)], np.int32)
+    pairs, status = np.zeros((1, 2), np.int32), np.empty(1, np.int8)
+    decide_in_doubles(0, x, x, table, pairs, 1, np.empty(1), np.empty(1), status)
+    for assembly in decide_in_doubles.inspect_asm().values():
+        assert re.search(r"mul[sp]d|fmul", assembly), "no multiplication at all: this is not the code"
+        assert not FUSED.search(assembly)
+
+
+@pytest.mark.parametrize("line", ["vfmadd213sd %xmm0", "vfnmsub231pd", "fmadd d0, d1", "fmla v0.2d", "vfmsub132sd"])
+def test_fused_multiply_adds_are_recognised(line):
+    assert FUSED.search(line)
+    assert not FUSED.search("vmulsd vaddsd fmul fadd vmulpd")
+
+
+def test_no_kernel_has_fast_math():
+    assert _jit._OPTIONS["fastmath"] is False
+    assert _jit._OPTIONS["error_model"] == "numpy"
+
+
+def test_bounds_checks_have_a_cache_of_their_own(monkeypatch):
+    """numba does not see the flag: code without checks was loaded in a run that asked for them."""
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "0")
+    without = _jit._digest()
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    assert _jit._digest() != without
+    monkeypatch.delenv("NUMBA_BOUNDSCHECK")
+    assert _jit._digest() == without
+
+
+def test_the_cache_depends_on_every_source(monkeypatch, tmp_path):
+    """numba looks at the file of the kernel alone, not at those of the helpers that it has compiled in."""
+    package = tmp_path / "pliant"
+    package.mkdir()
+    for name in ("_jit.py", "vec3.py"):
+        (package / name).write_text("", "utf-8")
+    monkeypatch.setattr(_jit, "__file__", str(package / "_jit.py"))
+    before = _jit._digest()
+    (package / "vec3.py").write_text("# changed", "utf-8")
+    changed = _jit._digest()
+    (package / "vec3.py").rename(package / "vec4.py")
+    assert len({before, changed, _jit._digest()}) == 3
+
+
+def test_a_folder_that_cannot_be_written_is_no_cache(monkeypatch, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("", "utf-8")
+    assert _jit._writable(file / "folder") is None
+    monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "here"))
+    assert _jit._choose_cache_folder().parent == tmp_path / "here"
+
+
+@pytest.mark.bounds
+@COMPILED
+def test_bounds_checks_are_really_on_where_asked_for():
+    """Only says something in the run with NUMBA_BOUNDSCHECK=1; without, an index too large must not be tried."""
+    if not numba.config.BOUNDSCHECK:
+        pytest.skip("compiled without bounds checks")
+
+    @numba.njit
+    def beyond(a):
+        return a[len(a)]
+
+    with pytest.raises(IndexError):
+        beyond(np.zeros(3))
