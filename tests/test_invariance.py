@@ -105,7 +105,9 @@ def test_order_within_faces(run):
     (mesh, x0, x1), contacts = run
     rng = np.random.default_rng(2)
     faces = rng.permuted(mesh.faces, axis=1)
-    same_times(as_sets(pliant.ccd(pliant.TriMesh(faces, mesh.loose_edges, mesh.loose_points), x0, x1)), as_sets(contacts))
+    same_times(
+        as_sets(pliant.ccd(pliant.TriMesh(faces, mesh.loose_edges, mesh.loose_points), x0, x1)), as_sets(contacts)
+    )
 
 
 def test_order_of_vertices(run):

@@ -27,11 +27,14 @@ class Crew:
         self.stop = threading.Event()
         self._progress = _show_on_stderr if progress is True else (progress or None)
 
-    def run(self, work: Callable[[int, Any], None], chunks: Sequence[Any]) -> None:
-        """Returns when all chunks are done; the first error of any worker stops the others and is raised here."""
+    def run(self, work: Callable[[int, Any], None], chunks: Sequence[Any], before: int = 0, after: int = 0) -> None:
+        """Returns when all chunks are done; the first error of any worker stops the others and is raised here.
+
+        before, after: chunks of earlier and later runs, for the report of progress.
+        """
         remaining, lock = iter(chunks), threading.Lock()
         errors: list[BaseException] = []
-        done = 0
+        done, total = before, before + len(chunks) + after
 
         def loop(worker: int) -> None:
             nonlocal done
@@ -45,7 +48,7 @@ class Crew:
                     with lock:
                         done += 1
                     if worker == 0 and self._progress:
-                        self._progress(done, len(chunks))
+                        self._progress(done, total)
             except Stopped:
                 pass
             except BaseException as error:  # Ctrl-C too: the others have to stop before it may go on its way
@@ -59,8 +62,8 @@ class Crew:
         self._join(helpers)
         if errors:
             raise errors[0]
-        if self._progress and chunks:
-            self._progress(len(chunks), len(chunks))
+        if self._progress and chunks and after == 0:
+            self._progress(total, total)
 
     def _join(self, helpers: list[threading.Thread]) -> None:
         try:

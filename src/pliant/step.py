@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -32,11 +34,12 @@ def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tup
     """
     workers = [FirstContactWorker(plan, crew, _FUZZ * scene.largest) for _ in range(crew.threads)]
     fitted, fitted_to, size = fit(scene, plan.bounds, 1.0, ROOM, tally), 1.0, crew.threads
-    chunks = chunks_of(scene, fitted, plan)
+    chunks, done = chunks_of(scene, fitted, plan), 0
     while chunks and not crew.stop.is_set():
         now, chunks = chunks[:size], chunks[size:]
         size *= 4
-        _run(crew, workers, scene, fitted, now)
+        crew.run(partial(_run_chunk, workers, scene, fitted), now, done, len(chunks))
+        done += len(now)
         horizon = min(w.horizon for w in workers)
         for worker in workers:
             worker.horizon = horizon
@@ -46,8 +49,8 @@ def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tup
     return [f for w in workers for f in w.found], [n for w in workers for n in w.near]
 
 
-def _run(crew: Crew, workers: list[FirstContactWorker], scene: Prepared, fitted: Fitted, chunks: list) -> None:
-    crew.run(lambda worker, chunk: workers[worker].run(scene, fitted, chunk), chunks)
+def _run_chunk(workers: list[FirstContactWorker], scene: Prepared, fitted: Fitted, worker: int, chunk: Any) -> None:
+    workers[worker].run(scene, fitted, chunk)
 
 
 def verified_positions(

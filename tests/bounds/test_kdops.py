@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pliant.bounds.kdops import AXES, bound_union, bound_vertices
+from pliant.bounds.kdops import AXES, ROOM, bound_union, bound_vertices
 
 DIRECTIONS = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (0, 1, -1)]
 DIRECTIONS += [(1, 1, -1), (1, -1, 1), (-1, 1, 1)]
@@ -24,6 +24,11 @@ def motions(count, seed):
 
 def project(point, axis):
     return sum(Fraction(c) * a for c, a in zip(point.tolist(), axis))
+
+
+def bounds_up_to(x0, x1, name, horizon):
+    # Positions at a horizon before the end are rounded: there, and only there, bounds need room.
+    return bound_vertices(x0, x1, name, horizon, ROOM if horizon < 1.0 else 0.0)
 
 
 def assert_contain(bounds, x0, x1, horizon=1.0):
@@ -45,7 +50,7 @@ def assert_contain(bounds, x0, x1, horizon=1.0):
 @pytest.mark.parametrize("name", AXES)
 def test_vertices_stay_inside(name, horizon):
     x0, x1 = motions(60, 1)
-    bounds = bound_vertices(x0, x1, name, horizon)
+    bounds = bounds_up_to(x0, x1, name, horizon)
     assert bounds.shape == (60, 2 * AXES[name])
     assert_contain(bounds, x0, x1, horizon)
 
@@ -56,7 +61,7 @@ def test_from_denormals_to_overflow(name, exponent):
     x0, x1 = np.ldexp(motions(40, 2), exponent)
     assert np.isfinite([x0, x1]).all()
     for horizon in (1.0, 0.4):
-        bounds = bound_vertices(x0, x1, name, horizon)
+        bounds = bounds_up_to(x0, x1, name, horizon)
         assert not np.isnan(bounds).any()
         assert_contain(bounds, x0, x1, horizon)
 
@@ -64,9 +69,20 @@ def test_from_denormals_to_overflow(name, exponent):
 def test_where_sums_overflow():
     x0 = np.array([(LARGEST, LARGEST, LARGEST), (-LARGEST, LARGEST, 1.0), (LARGEST, -LARGEST, 0.0)])
     for horizon in (1.0, 0.5):
-        bounds = bound_vertices(x0, -x0, "24-dop", horizon)
+        bounds = bounds_up_to(x0, -x0, "24-dop", horizon)
         assert not np.isnan(bounds).any()
         assert_contain(bounds, x0, -x0, horizon)
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_rounded_positions_on_the_way_stay_inside(name):
+    """The safe step ends at rounded positions, and looks only at pairs whose bounds overlap."""
+    x0, x1 = motions(300, 6)
+    for horizon in (1.0, 0.6, 1e-7):
+        bounds = bound_vertices(x0, x1, name, horizon, ROOM)
+        for share in (1.0, 1 - 2.0**-36, 0.5):
+            s = horizon * share
+            assert_contain(bounds, (1.0 - s) * x0 + s * x1, x0)
 
 
 @pytest.mark.parametrize("name", AXES)

@@ -1,4 +1,4 @@
-"""Static and dynamic assignment: every feature pair once, none lost, whatever the mesh and the order of its elements."""
+"""Static and dynamic assignment: every feature pair once, whatever the mesh and the order of its elements."""
 
 from __future__ import annotations
 
@@ -106,10 +106,8 @@ class Setting(NamedTuple):
         order = np.random.default_rng(seed).permutation(len(elements.face))
         leaves = Elements(*(np.ascontiguousarray(a[order]) for a in elements))
         owned = assign_features(leaves, mesh.edges, mesh.vertex_limit)
-        if x0 is None:
-            vertex_bounds = np.tile([-np.inf, np.inf] * 3, (mesh.vertex_limit, 1))
-        else:
-            vertex_bounds = bound_vertices(x0, x1)
+        everything = np.tile([-np.inf, np.inf] * 3, (mesh.vertex_limit, 1))
+        vertex_bounds = everything if x0 is None else bound_vertices(x0, x1)
         element_bounds = bound_union(vertex_bounds, leaves.corners)
         bounds = vertex_bounds[owned.vertex], bound_union(vertex_bounds, owned.ends), element_bounds
         i, j = np.triu_indices(len(order), 1)

@@ -63,8 +63,10 @@ def _slope_at(b, s):
 
 @helper
 def _newton(b, s, lower, upper):
-    """One step of Newton's method towards the root in (lower, upper), bisecting where it would leave; also the
-    bounds."""
+    """One step of Newton's method towards the root in (lower, upper), bisecting where it would leave it.
+
+    Returns the new place, the narrower interval, and the value at the old place.
+    """
     value = _cubic_at(b, s)
     if (value < 0.0) == (b[0] < 0.0):
         lower = s
@@ -74,18 +76,17 @@ def _newton(b, s, lower, upper):
     new = s - value / slope if slope != 0.0 else lower
     if not (lower < new and new < upper):
         new = 0.5 * (lower + upper)
-    return new, lower, upper
+    return new, lower, upper, value
 
 
 @helper
-def _root(b, s, lower, upper):
-    """The one root of a cubic whose ends have opposite signs."""
+def _root(b, s, lower, upper, error):
+    """The one root of a cubic whose ends have opposite signs, as far as the error of its values lets it be seen."""
     for _ in range(60):
-        new, lower, upper = _newton(b, s, lower, upper)
-        step = abs(new - s)
-        s = new
-        if step <= 4e-16:
+        new, lower, upper, value = _newton(b, s, lower, upper)
+        if abs(value) <= 0.25 * error or abs(new - s) <= 4e-16:
             break
+        s = new
     return s
 
 
@@ -118,15 +119,15 @@ def _meet_at_root(kind, start, end, m, b, error, lower, width):
 
     Most roots are no contacts, and a coarse bracket is enough to see that.
     """
-    s, below, above = _newton(b, b[0] / (b[0] - b[3]), 0.0, 1.0)
-    new, below, above = _newton(b, s, below, above)
+    s, below, above, _ = _newton(b, b[0] / (b[0] - b[3]), 0.0, 1.0)
+    new, below, above, _ = _newton(b, s, below, above)
     radius = min(1e-2, 1e-6 + 2.0 * abs(new - s))
     left, right = _bracket(b, new, radius, error)
     if left >= 0.0:
         left, right = _times(lower, width, left, right)
         if inside_sign(kind, start, end, m, 0.5 * (left + right), right - left) < 0:
             return -1, left, right
-    left, right = _finest_bracket(b, _root(b, new, below, above), error)
+    left, right = _finest_bracket(b, _root(b, new, below, above, error), error)
     if left < 0.0:
         return 0, left, right
     left, right = _times(lower, width, left, right)

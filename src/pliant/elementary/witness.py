@@ -40,9 +40,9 @@ def witness(kind, x0, x1, quads, toi):
         for k in range(3):
             normals[i, k] = n[k] + 0.0  # no minus zeros
         if kind == VERTEX_FACE:
-            weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0, b + c - 1.0, -b, -c
+            weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0, b + c - 1.0, 0.0 - b, 0.0 - c
         else:
-            weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0 - b, b, c - 1.0, -c
+            weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0 - b, b, c - 1.0, 0.0 - c
     return weights, normals
 
 

@@ -18,8 +18,8 @@ from pliant.mesh.triangles import TriMesh
 
 MOST_ORPHANS = 2**25  # of each kind: 256 MB
 _USUAL_ORPHANS = 2**16
-# Of the separate pairs with overlapping boxes on cloth-ball (armadillo-rollers), 11 % (8 %) are near; 4 words of 64 bits
-# take 18 % (15 %) for near, 8 words 14 % (11 %), and a row of 8 is a line of the cache.
+# Of the separate pairs with overlapping boxes on cloth-ball (armadillo-rollers), 11 % (8 %) are near. With 4 words of 64
+# bits, 18 % (15 %) are taken for near, with 8 words 14 % (11 %), and a row of 8 is a line of the cache.
 REACH_WORDS = 8
 
 
@@ -108,7 +108,7 @@ def _renamed(features, rank):
 
 @kernel
 def _list_places(features, feature_count):
-    """Lists of the elements that have a feature, (k, 3) ranks or -1; a degenerate face that names one twice comes once."""
+    """Lists of the elements that have a feature, (k, 3) ranks or -1; a degenerate face is listed once as well."""
     start = np.zeros(feature_count + 1, np.int32)
     for i in range(len(features)):
         for k in range(3):
@@ -136,8 +136,7 @@ def names_first(features, i, k):
 def _reach(corners, sides, vertex_start, vertex_places, edge_start, edge_places):
     out = np.zeros((len(corners), REACH_WORDS), np.int64)
     for i in range(len(corners)):
-        _add_corners(out, i, corners, i)
-        for k in range(3):
+        for k in range(3):  # the owners of its vertices have its own corners among theirs
             _add_corners(out, i, corners, vertex_places[vertex_start[corners[i, k]]])
             if sides[i, k] >= 0:
                 _add_corners(out, i, corners, edge_places[edge_start[sides[i, k]]])

@@ -18,10 +18,10 @@ from pliant.mesh.orphans import are_adjacent, are_far, names_first
 
 @kernel
 def expand_dynamic(leaves, owned, incidence, bounds, labels, wanted, pairs, count, vertex_face, edge_edge):
-    """Feature pairs with overlapping bounds of element pairs (places), without orphans; returns what expand_static does.
+    """Feature pairs with overlapping bounds of element pairs (places), without orphans; returns as expand_static.
 
-    incidence: incidence_of(mesh, leaves, owned); all else as for expand_static, but pairs are overwritten. Most elements
-    are far from each other and need no walk through lists: they go through a loop like that of expand_static.
+    incidence: incidence_of(mesh, leaves, owned); all else as for expand_static, but pairs are overwritten. Most
+    elements are far from each other and need no walk through lists: they go through a loop like that of expand_static.
     """
     selection, out = (labels, wanted, pairs, count), (vertex_face, edge_edge)
     vf, ee, compared, near = _expand_far(leaves, owned, incidence, bounds, selection, out)
@@ -86,7 +86,7 @@ def _expand_far(leaves, owned, incidence, bounds, selection, out):
                 pairs[near, 0], pairs[near, 1] = i, j
                 near += 1
             continue
-        for side in range(2):
+        for _ in range(2):
             if face[j] >= 0:
                 compared += vertex_start[i + 1] - vertex_start[i]
                 for v in range(vertex_start[i], vertex_start[i + 1]):
@@ -120,7 +120,7 @@ def _expand_near(leaves, owned, incidence, bounds, pairs, out, counts):
     vf, ee, compared = counts
     for p in range(len(pairs)):
         i, j = pairs[p, 0], pairs[p, 1]
-        for side in range(2):
+        for _ in range(2):
             for k in range(3 if face[j] >= 0 else 0):
                 if names_first(corners, i, k):
                     v = corners[i, k]
@@ -137,9 +137,9 @@ def _expand_near(leaves, owned, incidence, bounds, pairs, out, counts):
             a = sides[i, k]
             box_a = box(edge_bounds, a)
             if overlap(box_a, edge_bounds, a, place_bounds, j):
-                for l in range(3):
-                    if names_first(sides, j, l):
-                        b = sides[j, l]
+                for m in range(3):
+                    if names_first(sides, j, m):
+                        b = sides[j, m]
                         compared += 1
                         if _are_first(corners, edge_start, edge_places, a, b, i, j) and overlap(
                             box_a, edge_bounds, a, edge_bounds, b
