@@ -6,7 +6,7 @@ import argparse
 
 from bench.filters import filters
 from bench.growth import memory, sizes
-from bench.measure import RESULTS, Options, machine
+from bench.measure import RESULTS, Options, machine, warm_up
 from bench.peers import peers
 from bench.startup import startup
 from bench.variants import bounds, leaf, sheets
@@ -26,6 +26,7 @@ def main() -> None:
         if part not in PARTS:
             parser.error(f"there is no part {part!r}; choose from {', '.join(PARTS)}")
     print(", ".join(f"{key} {value}" for key, value in machine().items()), flush=True)
+    warm_up(arguments.threads)
     for part in arguments.parts or DEFAULT:
         PARTS[part](Options(arguments.threads, arguments.repeats, arguments.save))
 

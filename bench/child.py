@@ -34,12 +34,10 @@ def query(path: str, which: str, threads: str, repeats: str) -> dict[str, Any]:
 
     import pliant
     from bench.inputs import motion
-    from bench.measure import fingerprint, interleaved
+    from bench.measure import fingerprint, interleaved, warm_up
 
     ask = {"ccd": pliant.ccd, "safe_step": pliant.safe_step}[which]
-    for name in ("flat_sheets", "crumpled_sheet"):  # all kernels, those of rare tiers too
-        tiny = pliant.scenes.load(name, triangles=16, frames=2)
-        ask(tiny.faces, tiny.x0, tiny.x1, threads=int(threads))
+    warm_up(int(threads))
     scene = motion(path)
     before = psutil.Process().memory_info().rss
     clock = time.perf_counter()

@@ -19,10 +19,19 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+import pliant
 from pliant import Contacts, Step
 
 RESULTS = Path(__file__).with_name("results.jsonl")
 WIDTH = 150
+
+
+def warm_up(threads: int) -> None:
+    """Compile or load all kernels, those of rare tiers too, so that no time below is the compiler's."""
+    for name in ("flat_sheets", "crumpled_sheet"):
+        tiny = pliant.scenes.load(name, triangles=16, frames=2)
+        pliant.ccd(tiny.faces, tiny.x0, tiny.x1, filters=("csat", "dnf", "ncf"), threads=threads)
+        pliant.safe_step(tiny.faces, tiny.x0, tiny.x1, threads=threads)
 
 
 class Options(NamedTuple):
@@ -77,8 +86,6 @@ def _version(package: str) -> str | None:
     try:
         return version(package)
     except PackageNotFoundError:
-        import pliant
-
         return pliant.__version__ if package == "pliant" else None
 
 

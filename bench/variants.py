@@ -68,7 +68,7 @@ def sheets(options: Options) -> None:
         "pliant ccd": lambda: pliant.ccd(scene.faces, scene.x0, scene.x1, threads=options.threads),
         "pliant safe_step": lambda: pliant.safe_step(scene.faces, scene.x0, scene.x1, threads=options.threads),
     }
-    for name, timed in interleaved(jobs, options.repeats + 1).items():
+    for name, timed in interleaved(jobs, options.repeats).items():
         count = f"{len(timed.result):,}" if name == "pliant ccd" else "first"
         report.add(
             name, seconds(timed.best), count, fingerprint(timed.result), scene="flat_sheets", query=name,

@@ -88,8 +88,8 @@ def test_7_both_ends_on_the_same_side_of_the_other_edge():
 def test_8_the_normal_of_two_edges_is_not_that_of_a_triangle():
     """The n_t of Theorem 2 is a triangle's; for two edges it has to be (b1 - a1) x (b2 - a2).
 
-    With it M - N = |n|^2 for the two ends of an edge, which is why "five N > 0 or five M < 0" suffices, as our filter has
-    it. With the normal of a triangle of three of the four points that identity, and the filter with it, is gone.
+    With it M - N = |n|^2 for the two ends of an edge, which is why "five N > 0 or five M < 0" suffices, as our filter
+    has it. With the normal of a triangle of three of the four points that identity, and the filter with it, is gone.
     """
     rng = np.random.default_rng(2)
     for _ in range(20):
@@ -179,8 +179,8 @@ def test_13_contact_at_the_very_end():
 
 def test_14_four_dot_products_instead_of_six():
     """The shortcut of Corollary 4.3 of paper 002 takes the axis for exactly normal to the face at t = 0, so one of
-    the three differences there will do. The computed axis is rounded: about half of 300 contacts at t = 0 were culled, with
-    exact dot products even.
+    the three differences there will do. The computed axis is rounded: about half of 300 contacts at t = 0 were culled,
+    with exact dot products even.
     """
     x0 = flat_in_large_numbers(300, 7)
     x1 = x0.copy()
@@ -204,9 +204,10 @@ def incident_faces(mesh, feature):
 
 
 def test_19_orphans_of_dynamic_assignment_are_not_those_of_static():
-    """Static assignment visits a pair of features where its two owners meet, and the pairs of adjacent owners have to come
-    from a list. The orphan list of paper 004 holds those of which *every* pair of incident elements is adjacent: complete for
-    dynamic assignment only. On cloth-ball static assignment with that list lost 480 VF and 2298 EE true contacts.
+    """Static assignment visits a pair of features where its two owners meet, and the pairs of adjacent owners have to
+    come from a list. The orphan list of paper 004 holds those of which *every* pair of incident elements is adjacent:
+    complete for dynamic assignment only. On cloth-ball static assignment with that list lost 480 VF and 2298 EE true
+    contacts.
     """
     lost, total = 0, 0
     for seed in range(4):
@@ -228,7 +229,7 @@ def test_19_orphans_of_dynamic_assignment_are_not_those_of_static():
 
 
 def test_25_what_interpenetrates_at_rest_makes_no_contact():
-    """An edge through a face, nothing moving: no vertex is in a face and no edge meets an edge. That is DCD's answer."""
+    """An edge through a face, nothing moving: no vertex is in a face and no edge meets an edge. DCD's answer."""
     x = np.array([(0, 0, 0), (9, 0, 0), (0, 9, 0), (2, 2, -1), (2, 2, 1), (3, 2, 5)], np.float64)
     faces = [(0, 1, 2), (3, 4, 5)]
     assert len(pliant.ccd(faces, x, x)) == 0
@@ -262,8 +263,8 @@ def test_26_flat_parallel_sheets():
 
 @pytest.mark.parametrize("motion", ["at rest", "carried along", "one turns"])
 def test_26_bodies_that_touch(motion):
-    """Two boxes face to face with shared corners and edges, as the bodies at rest of n-body: 1200 VF and 2320 EE contacts
-    there have an identically zero cubic.
+    """Two boxes face to face with shared corners and edges, as the bodies at rest of n-body: 1200 VF and 2320 EE
+    contacts there have an identically zero cubic.
     """
     corners = np.array([(x, y, z) for x in (0, 2) for y in (0, 2) for z in (0, 2)], np.float64)
     box = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4)]
@@ -281,7 +282,7 @@ def test_26_bodies_that_touch(motion):
 
 
 def test_26_coincident_vertices():
-    """Vertices that are one point, for a while or for ever, where features around them share everything but the name."""
+    """Vertices that are one point, for a while or for ever: features around them share everything but the name."""
     mesh, x0, x1 = scene("crumpled_sheet")
     faces = mesh.faces[:40]
     x0, x1 = np.round(8 * x0), np.round(8 * x1)

@@ -119,7 +119,7 @@ def test_bad_options(query, options, message):
 
 def test_objects_must_not_part_a_loose_edge():
     mesh = pliant.TriMesh(FACES, [(0, 3)])
-    with pytest.raises(pliant.MeshError, match="edge .* joins vertices of different objects"):
+    with pytest.raises(pliant.MeshError, match=r"edge .* joins vertices of different objects"):
         pliant.ccd(mesh, X, DOWN, objects=[0, 0, 0, 1, 1, 1])
 
 

@@ -45,6 +45,7 @@ def ccd(
     culling: str = "boxes",
     bounds: str = "aabb",
     filters: Sequence[str] = DEFAULT_FILTERS,
+    assignment: str = "static",
     threads: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Contacts:
@@ -57,13 +58,14 @@ def ccd(
     culling : "boxes", or "brute" to look at every pair (the reference; small meshes only)
     bounds : "aabb", "16-dop", "18-dop" or "24-dop"
     filters : which of "csat", "dnf" and "ncf" discard pairs before the exact test, in this order
+    assignment : how each feature pair comes once, "static" (representative triangles) or "dynamic" (with orphan sets)
     threads : number of threads; default: as many as there are cores
     progress : True for a line on stderr, or a function of (chunks done, chunks in all)
 
-    Culling, bounds, filters and threads change the time, never the result.
+    Culling, bounds, filters, assignment and threads change the time, never the result.
     """
     scene_mesh, x0, x1, labels = _gate(mesh, x0, x1, objects, pairs)
-    plan = _plan(pairs, culling, bounds, filters)
+    plan = _plan(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation()
     scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
@@ -84,6 +86,7 @@ def safe_step(
     culling: str = "boxes",
     bounds: str = "aabb",
     filters: Sequence[str] = DEFAULT_FILTERS,
+    assignment: str = "static",
     threads: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Step:
@@ -93,7 +96,7 @@ def safe_step(
     none.
     """
     scene_mesh, s0, s1, labels = _gate(mesh, x0, x1, objects, pairs)
-    plan = _plan(pairs, culling, bounds, filters)
+    plan = _plan(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation()
     scene = prepare(scene_mesh, s0, s1, labels, plan, Crew(crew.threads), tally)
@@ -137,15 +140,16 @@ def _as_labels(objects: Any, mesh: TriMesh, vertex_count: int) -> np.ndarray:
     return labels
 
 
-def _plan(pairs: str, culling: str, bounds: str, filters: Sequence[str]) -> Plan:
+def _plan(pairs: str, culling: str, bounds: str, filters: Sequence[str], assignment: str) -> Plan:
     choose(pairs, "pairs", tuple(_WANTED))
     choose(culling, "culling", ("boxes", "brute"))
     choose(bounds, "bounds", tuple(AXES))
+    choose(assignment, "assignment", ("static", "dynamic"))
     if isinstance(filters, str):
         raise OptionError(f"filters={filters!r} must be a sequence of names, such as ({filters!r},)")
     for name in filters:
         choose(name, "filters", FILTERS)
-    return Plan("none" if culling == "brute" else bounds, tuple(filters), culling, _WANTED[pairs])
+    return Plan("none" if culling == "brute" else bounds, tuple(filters), culling, _WANTED[pairs], assignment)
 
 
 def _tabulate(mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, found: list[Found], tally: Tally) -> Contacts:

@@ -15,9 +15,11 @@ from pliant.elementary.exact import decide
 from pliant.filters.csat import cull_elements, gather_corners
 from pliant.filters.sieve import FILTERS, sieve
 from pliant.hierarchy.build import fit_nodes, label_ranges, split_elements
-from pliant.hierarchy.traverse import STACK_SIZE, every_pair, seed_chunks, traverse
+from pliant.hierarchy.traverse import INTER, STACK_SIZE, every_pair, seed_chunks, traverse
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, Elements, Owned, assign_features, elements_of
+from pliant.mesh.orphans import Incidence, incidence_of, orphan_pairs
 from pliant.mesh.triangles import TriMesh
+from pliant.pairs.dynamic import drop_adjacent, expand_dynamic, expand_orphans
 from pliant.pairs.static import expand_static
 
 # Element pairs of a block: 8192 pairs make some 20,000 feature pairs, which stay in the second-level cache from the
@@ -37,6 +39,7 @@ class Plan(NamedTuple):
     filters: tuple[str, ...]
     culling: str
     wanted: int
+    assignment: str
 
 
 class Found(NamedTuple):
@@ -62,6 +65,8 @@ class Prepared(NamedTuple):
     largest: float  # coordinate of the scene
     labels: np.ndarray  # object of each place
     label_range: np.ndarray  # of each node
+    incidence: Incidence | None  # for dynamic assignment
+    orphans: tuple[np.ndarray, np.ndarray]  # the pairs that dynamic assignment does not come by: VF, EE
 
 
 class Fitted(NamedTuple):
@@ -89,9 +94,21 @@ def prepare(
     scene = Prepared(
         x0, x1, mesh.faces, mesh.edges, leaves, owned, order, depth,
         max((float(np.abs(x).max()) for x in (x0, x1) if x.size), default=0.0), labels, label_ranges(labels, depth),
+        *_dynamic(mesh, leaves, owned, plan),
     )  # fmt: skip
     tally.add("hierarchy", 0, 0, time.perf_counter() - clock)
     return scene
+
+
+def _dynamic(
+    mesh: TriMesh, leaves: Elements, owned: Owned, plan: Plan
+) -> tuple[Incidence | None, tuple[np.ndarray, np.ndarray]]:
+    """Incidence and orphans where assignment is dynamic; orphans are connected, so none are between objects."""
+    none = np.empty((0, 2), np.int32)
+    if plan.assignment == "static":
+        return None, (none, none)
+    incidence = incidence_of(mesh, leaves, owned)
+    return incidence, (none, none) if plan.wanted == INTER else orphan_pairs(mesh, leaves)
 
 
 def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally) -> Fitted:
@@ -108,12 +125,15 @@ def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally)
 
 
 def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan) -> list:
-    """Pairs of nodes that overlap, for the threads to take one by one; None stands for all pairs, by brute force."""
+    """What the threads take one by one: pairs of nodes that overlap (None: all elements), then slices of orphans."""
     if len(scene.order) < 2:
         return []
+    step = 6 * BLOCK
+    orphans = [slice(begin, begin + step) for begin in range(0, max(map(len, scene.orphans)), step)]
     if plan.culling == "brute":
-        return [None]
-    return list(seed_chunks(fitted.nodes, fitted.bounds[2], scene.label_range, plan.wanted, scene.depth, CHUNKS))
+        return [None, *orphans]
+    seeds = seed_chunks(fitted.nodes, fitted.bounds[2], scene.label_range, plan.wanted, scene.depth, CHUNKS)
+    return [*seeds, *orphans]
 
 
 class Worker:
@@ -132,15 +152,30 @@ class Worker:
         self._status = np.empty(9 * BLOCK, np.int8)
 
     def run(self, scene: Prepared, fitted: Fitted, chunk) -> None:
-        """All contacts below one pair of nodes (None: of the whole scene, by brute force)."""
+        """All contacts below one pair of nodes; or of all elements by brute force; or of a slice of the orphans."""
         if chunk is None:
-            state = (0, 0)
-            while True:
-                i, j, count = every_pair(len(scene.order), *state, self._element_pairs)
-                state = (i, j)
-                if count == 0:
-                    return
-                self._expand(scene, fitted, count)
+            self._run_brute(scene, fitted)
+        elif isinstance(chunk, slice):
+            self._run_orphans(scene, fitted, chunk)
+        else:
+            self._run_nodes(scene, fitted, chunk)
+
+    def _run_brute(self, scene: Prepared, fitted: Fitted) -> None:
+        i, j, count = every_pair(len(scene.order), 0, 0, self._element_pairs)
+        while count:
+            self._expand(scene, fitted, count)
+            i, j, count = every_pair(len(scene.order), i, j, self._element_pairs)
+
+    def _run_orphans(self, scene: Prepared, fitted: Fitted, chunk: slice) -> None:
+        clock = time.perf_counter()
+        vertex_face, edge_edge, compared = expand_orphans(
+            scene.incidence, fitted.bounds, *(pairs[chunk] for pairs in scene.orphans), *self._feature_pairs
+        )
+        self.tally.add("orphans", compared, vertex_face + edge_edge, time.perf_counter() - clock)
+        self._test(scene, VERTEX_FACE, scene.faces, vertex_face)
+        self._test(scene, EDGE_EDGE, scene.edges, edge_edge)
+
+    def _run_nodes(self, scene: Prepared, fitted: Fitted, chunk: np.ndarray) -> None:
         self._stack[0] = chunk
         top = 1
         while top:
@@ -155,16 +190,19 @@ class Worker:
     def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:
         if self.crew.stop.is_set():
             raise Stopped
+        if scene.incidence is not None:
+            count = drop_adjacent(scene.leaves.corners, self._element_pairs, count)
         if "csat" in self.plan.filters:
             clock = time.perf_counter()
             kept = cull_elements(scene.leaves.corners, fitted.points, scene.largest, self._element_pairs, count)
             self.tally.add("csat of elements", count, kept, time.perf_counter() - clock)
             count = kept
         clock = time.perf_counter()
-        vertex_face, edge_edge, compared = expand_static(
-            scene.leaves, scene.owned, fitted.bounds, scene.labels, self.plan.wanted,
-            self._element_pairs, count, *self._feature_pairs,
-        )  # fmt: skip
+        arguments = fitted.bounds, scene.labels, self.plan.wanted, self._element_pairs, count, *self._feature_pairs
+        if scene.incidence is None:
+            vertex_face, edge_edge, compared = expand_static(scene.leaves, scene.owned, *arguments)
+        else:
+            vertex_face, edge_edge, compared = expand_dynamic(scene.leaves, scene.owned, scene.incidence, *arguments)
         self.tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)
         self._test(scene, VERTEX_FACE, scene.faces, vertex_face)
         self._test(scene, EDGE_EDGE, scene.edges, edge_edge)

@@ -12,14 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant._arrays import MeshError
 from pliant._jit import helper, kernel
 from pliant.mesh.features import Elements, Owned, assign_features
 from pliant.mesh.triangles import TriMesh
 
 MOST_ORPHANS = 2**25  # of each kind: 256 MB
 _USUAL_ORPHANS = 2**16
-# Of the separate pairs with overlapping boxes on cloth-ball (armadillo-rollers), 11 % (8 %) are near. With 4 words of 64
-# bits, 18 % (15 %) are taken for near, with 8 words 14 % (11 %), and a row of 8 is a line of the cache.
+# Of the separate pairs with overlapping boxes on cloth-ball (armadillo-rollers), 11 % (8 %) are near. With 4 words of
+# 64 bits, 18 % (15 %) are taken for near, with 8 words 14 % (11 %), and a row of 8 is a line of the cache.
 REACH_WORDS = 8
 
 
@@ -41,7 +42,7 @@ class Incidence(NamedTuple):
     face_place: np.ndarray  # (m,) int32: the element that is the face
 
 
-class TooManyOrphans(ValueError):
+class TooManyOrphans(MeshError):
     """A fan of n faces around one vertex has about n^2 orphans; static assignment needs no list of them."""
 
 
@@ -197,7 +198,7 @@ def _vertex_face_orphans(incidence, face, out, most):
                 j = places[s]
                 if face[j] < 0 or _has(corners, j, v) or _met_before(corners, i, k, j):
                     continue
-                if _all_adjacent(corners, places, start[v], start[v + 1], j):
+                if _all_adjacent(corners, places, start[v] + 1, start[v + 1], j):
                     if count < len(out):
                         out[count, 0], out[count, 1] = v, face[j]
                     count += 1
@@ -219,18 +220,18 @@ def _edge_edge_orphans(incidence, owned_start, ends, out, most):
             for s in range(start[c], start[c + 1]):
                 j = places[s]
                 # Ranks ascend with the owner's place: pairs come from their smaller rank, equal owners share a vertex.
-                if j < i or _met_before(corners, i, k, j):
+                if j <= i or owned_start[j] == owned_start[j + 1] or _met_before(corners, i, k, j):
                     continue
-                for b in range(max(a + 1, owned_start[j]), owned_start[j + 1]):
+                if not _all_adjacent(corners, edge_places, edge_start[a] + 1, edge_start[a + 1], j):
+                    continue
+                for b in range(owned_start[j], owned_start[j + 1]):
                     b0, b1 = ends[b, 0], ends[b, 1]
-                    if a0 == b0 or a0 == b1 or a1 == b0 or a1 == b1:
-                        continue
-                    apart = False
-                    for t in range(edge_start[b], edge_start[b + 1]):
-                        if not _all_adjacent(corners, edge_places, edge_start[a], edge_start[a + 1], edge_places[t]):
-                            apart = True
-                            break
-                    if not apart:
+                    orphan = a0 != b0 and a0 != b1 and a1 != b0 and a1 != b1
+                    t = edge_start[b] + 1
+                    while orphan and t < edge_start[b + 1]:
+                        orphan = _all_adjacent(corners, edge_places, edge_start[a], edge_start[a + 1], edge_places[t])
+                        t += 1
+                    if orphan:
                         if count < len(out):
                             out[count, 0], out[count, 1] = a, b
                         count += 1
