@@ -100,6 +100,7 @@ def test_positions_of_different_length():
         ({"pairs": "some"}, "pairs='some' is not known; choose one of 'all', 'self', 'inter'"),
         ({"culling": "magic"}, "culling='magic' is not known"),
         ({"bounds": "obb"}, "bounds='obb' is not known; choose one of 'aabb'"),
+        ({"assignment": "random"}, "assignment='random' is not known"),
         ({"filters": "dnf"}, "filters='dnf' must be a sequence of names"),
         ({"filters": ("dnf", "dmf")}, "filters='dmf' is not known"),
         ({"threads": 0}, "threads=0 must be a positive integer"),

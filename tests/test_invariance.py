@@ -50,6 +50,18 @@ def test_culling(run):
     assert_identical(pliant.ccd(*motion, culling="brute"), contacts)
 
 
+@pytest.mark.parametrize("assignment", ["static", "dynamic"])
+@pytest.mark.parametrize("pairs", ["all", "self", "inter"])
+def test_assignment(run, assignment, pairs):
+    motion, contacts = run
+    label = motion.mesh.components
+    same = label[contacts.vertices[:, 0]] == label[contacts.vertices[:, 3]]
+    expected = contacts[{"all": same | ~same, "self": same, "inter": ~same}[pairs]]
+    assert_identical(pliant.ccd(*motion, assignment=assignment, pairs=pairs), expected)
+    if pairs == "all":
+        assert pliant.safe_step(*motion, assignment=assignment).t == contacts.toi.min(initial=1.0)
+
+
 def test_brute_force_without_any_filter(run):
     motion, contacts = run
     assert_identical(pliant.ccd(*motion, culling="brute", filters=(), threads=1), contacts)

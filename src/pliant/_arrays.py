@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+# Contiguous, aligned, and writeable: not to write to it, but because numba would compile every kernel a second time for
+# read-only arrays.
+_KERNEL_LAYOUT = ("C", "A", "W")
 LARGEST_INDEX = 2**31 - 2  # kernels hold indices as int32
 
 
@@ -54,7 +57,7 @@ def as_floats(x: Any, name: str) -> np.ndarray:
         raise DtypeError(f"{name} must hold real numbers up to float64, but has dtype {array.dtype}")
     if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
         raise DtypeError(f"{name} holds integers above 2**53, which float64 cannot represent exactly")
-    array = np.ascontiguousarray(array, dtype=np.float64)
+    array = np.require(array, np.float64, _KERNEL_LAYOUT)
     if not np.isfinite(array).all():
         where = np.argwhere(~np.isfinite(array))[0]
         row = ", ".join(str(i) for i in where)
@@ -80,7 +83,7 @@ def as_indices(indices: Any, name: str, columns: int) -> np.ndarray:
         row = int(np.argwhere(bad)[0][0])
         value = np.atleast_1d(array[row])[np.atleast_1d(bad[row])][0]
         raise VertexIndexError(f"{_singular(name)} {row} refers to vertex {value}, which cannot exist")
-    return np.ascontiguousarray(array, dtype=np.int32)
+    return np.require(array, np.int32, _KERNEL_LAYOUT)
 
 
 def require_in_range(indices: np.ndarray, name: str, vertex_count: int) -> None:

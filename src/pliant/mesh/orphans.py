@@ -77,7 +77,9 @@ def _collected(search, arguments: tuple, most: int) -> np.ndarray:
     pairs = np.empty((_USUAL_ORPHANS, 2), np.int32)
     count = search(*arguments, pairs, most)
     if count > most:
-        raise TooManyOrphans(f"more than {most} orphan pairs: some vertex of this mesh has too many faces")
+        raise TooManyOrphans(
+            f"more than {most} orphan pairs: some vertex of this mesh has too many faces; use assignment='static'"
+        )
     if count > len(pairs):
         pairs = np.empty((count, 2), np.int32)
         search(*arguments, pairs, most)
