@@ -18,8 +18,8 @@ def assert_safe(mesh, x0, x1, step):
     expected = x0 + step.t * (x1 - x0)
     motion = np.abs(x1 - x0).max()
     assert np.abs(step.positions - expected).max() <= 1e-6 * motion
-    # How far it went, measured along the motion of all vertices together. Where the whole step is but a few million ulps
-    # of the positions, it is these that count: with t = 2e-9, it had to stay back by 1.5e-5 of the step, or 4e-14.
+    # How far it went, measured along the motion of all vertices together. Where the whole step is but a few million
+    # ulps of the positions, it is these that count: with t = 2e-9, it had to stay back by 1.5e-5 of it, or 4e-14.
     went = ((step.positions - x0) * (x1 - x0)).sum() / ((x1 - x0) ** 2).sum()
     assert step.t - max(1e-6 * step.t, 1e-12) <= went <= step.t + 1e-14
 

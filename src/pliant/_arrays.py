@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -115,23 +114,3 @@ def thread_count(threads: int | None) -> int:
     if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
         raise OptionError(f"threads={threads!r} must be a positive integer or None")
     return int(threads)
-
-
-def exact_scale(*arrays: np.ndarray) -> float:
-    """A power of two that brings the largest coordinate near 1 without changing a bit, or 1.0 where none is needed.
-
-    Filters and the certified tier work on magnitudes from 1e-70 to 1e70; scenes in other units are scaled, exactly, as
-    long as no coordinate would leave the normal numbers (then pairs fall through to integers instead).
-    """
-    largest = max((float(np.abs(a).max()) for a in arrays if a.size), default=0.0)
-    if largest == 0.0 or 1e-30 < largest < 1e30:
-        return 1.0
-    factor = math.ldexp(1.0, max(-1000, min(1000, -math.frexp(largest)[1])))
-    for a in arrays:
-        scaled = a * factor
-        nonzero = scaled[a != 0.0]
-        if nonzero.size and np.abs(nonzero).min() < 1e-290:
-            return 1.0
-        if not np.array_equal(scaled / factor, a):
-            return 1.0
-    return factor

@@ -13,7 +13,6 @@ from pliant._arrays import (
     as_indices,
     as_positions,
     choose,
-    exact_scale,
     require_in_range,
     thread_count,
 )
@@ -95,33 +94,30 @@ def safe_step(
     Parameters are those of ``ccd``. ``step.t`` equals the smallest toi that ``ccd`` reports, or 1.0 where there is
     none.
     """
-    scene_mesh, s0, s1, labels = _gate(mesh, x0, x1, objects, pairs)
+    scene_mesh, x0, x1, labels = _gate(mesh, x0, x1, objects, pairs)
     plan = _plan(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation()
-    scene = prepare(scene_mesh, s0, s1, labels, plan, Crew(crew.threads), tally)
+    scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
     found, near = first_contacts(scene, plan, crew, tally)
     if not found:
-        return Step(1.0, None, as_positions(x1, "x1").copy(), tally.stages())
-    contacts = _tabulate(scene_mesh, s0, s1, found, tally)
+        return Step(1.0, None, x1.copy(), tally.stages())
+    contacts = _tabulate(scene_mesh, x0, x1, found, tally)
     contact = contacts[int(np.argmin(contacts.toi))]
     t = float(contact.toi[0])
-    positions = verified_positions(scene, near, t, as_positions(x0, "x0"), as_positions(x1, "x1"), tally)
+    positions = verified_positions(scene, near, t, x0, x1, tally)
     return Step(t, contact, positions, tally.stages())
 
 
 def _gate(
     mesh: Any, x0: Any, x1: Any, objects: Any, pairs: str
 ) -> tuple[TriMesh, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Checked input, in units in which the certified tier works; labels of the elements' objects where they matter."""
+    """Checked input, and labels of the vertices' objects where they matter."""
     mesh = as_mesh(mesh)
     x0 = as_positions(x0, "x0")
     x1 = as_positions(x1, "x1", len(x0))
     for indices, name in ((mesh.faces, "faces"), (mesh.loose_edges, "edges"), (mesh.loose_points, "points")):
         require_in_range(indices, name, len(x0))
-    scale = exact_scale(x0, x1)
-    if scale != 1.0:
-        x0, x1 = x0 * scale, x1 * scale
     labels = None if objects is None else _as_labels(objects, mesh, len(x0))
     if labels is None and pairs != "all":
         labels = mesh.components

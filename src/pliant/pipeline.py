@@ -12,6 +12,7 @@ from pliant._threads import Crew, Stopped
 from pliant.bounds.kdops import bound_elements, bound_union
 from pliant.elementary.certified import HIT
 from pliant.elementary.exact import decide
+from pliant.filters.bernstein import unit_factor
 from pliant.filters.csat import cull_elements, gather_corners
 from pliant.filters.sieve import FILTERS, sieve
 from pliant.hierarchy.build import fit_nodes, label_ranges, split_elements
@@ -63,6 +64,7 @@ class Prepared(NamedTuple):
     order: np.ndarray  # element at each place
     depth: int  # of the tree
     largest: float  # coordinate of the scene
+    factor: float  # a power of two that brings it near 1
     labels: np.ndarray  # object of each place
     label_range: np.ndarray  # of each node
     incidence: Incidence | None  # for dynamic assignment
@@ -91,9 +93,10 @@ def prepare(
     leaves = Elements(*(a[order] for a in elements))
     labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
     owned = assign_features(leaves, mesh.edges, len(x0))
+    largest = max((float(np.abs(x).max()) for x in (x0, x1) if x.size), default=0.0)
     scene = Prepared(
         x0, x1, mesh.faces, mesh.edges, leaves, owned, order, depth,
-        max((float(np.abs(x).max()) for x in (x0, x1) if x.size), default=0.0), labels, label_ranges(labels, depth),
+        largest, unit_factor((largest, largest, largest)), labels, label_ranges(labels, depth),
         *_dynamic(mesh, leaves, owned, plan),
     )  # fmt: skip
     tally.add("hierarchy", 0, 0, time.perf_counter() - clock)
@@ -118,7 +121,7 @@ def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally)
     fitted = Fitted(
         fit_nodes(place_bounds, scene.depth),
         (vertex_bounds[scene.owned.vertex], bound_union(vertex_bounds, scene.owned.ends), place_bounds),
-        gather_corners(scene.leaves.corners, scene.x0, scene.x1, horizon),
+        gather_corners(scene.leaves.corners, scene.x0, scene.x1, horizon, scene.factor),
     )
     tally.add("fit", 0, 0, time.perf_counter() - clock)
     return fitted
@@ -194,7 +197,9 @@ class Worker:
             count = drop_adjacent(scene.leaves.corners, self._element_pairs, count)
         if "csat" in self.plan.filters:
             clock = time.perf_counter()
-            kept = cull_elements(scene.leaves.corners, fitted.points, scene.largest, self._element_pairs, count)
+            kept = cull_elements(
+                scene.leaves.corners, fitted.points, scene.largest * scene.factor, self._element_pairs, count
+            )
             self.tally.add("csat of elements", count, kept, time.perf_counter() - clock)
             count = kept
         clock = time.perf_counter()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import ShapeError, as_floats, exact_scale, thread_count
+from pliant._arrays import ShapeError, as_floats, thread_count
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew
@@ -52,8 +52,7 @@ def _decide(kind: int, x0: Any, x1: Any, threads: int | None) -> Queries:
         raise ShapeError(f"x0 holds {len(x0)} queries, but x1 holds {len(x1)}")
     announce_compilation()
     count = len(x0)
-    factor = exact_scale(x0, x1)
-    x0, x1 = (x0 * factor).reshape(-1, 3), (x1 * factor).reshape(-1, 3)
+    x0, x1 = x0.reshape(-1, 3), x1.reshape(-1, 3)
     quads = np.arange(4 * count, dtype=np.int32).reshape(count, 4)
     # As features of a mesh without shared vertices: query i is vertex 4 i and face i, or edges 2 i and 2 i + 1.
     if kind == VERTEX_FACE:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import exact_scale
 from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.bounds.kdops import ROOM
@@ -77,8 +76,6 @@ def verified_positions(
 
 def _is_free(scene: Prepared, near: Near, x0: np.ndarray, x1: np.ndarray) -> bool:
     """None of the near pairs of features meets during the motion from x0 to x1."""
-    scale = exact_scale(x0, x1)
-    x0, x1 = x0 * scale, x1 * scale
     for kind, pairs in near:
         toi, toi_upper, status = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), np.int8)
         table = scene.faces if kind == VERTEX_FACE else scene.edges

@@ -8,7 +8,7 @@ error bound, and the inside conditions have to clear theirs over the whole brack
 from __future__ import annotations
 
 from pliant._jit import helper
-from pliant.filters.bernstein import F_ERROR, INSIDE_ERROR, cross_controls, cubic, in_range, magnitudes, restrict
+from pliant.filters.bernstein import F_ERROR, INSIDE_ERROR, cross_controls, cubic, restrict
 from pliant.mesh.features import VERTEX_FACE
 from pliant.vec3 import cross, dot
 
@@ -141,11 +141,8 @@ def _times(lower, width, left, right):
 
 
 @helper
-def first_contact(kind, start, end):
+def first_contact(kind, start, end, m):
     """(MISS | HIT | UNSURE, lower, upper): the first time of contact of a pair of features, each (e1, e2, w)."""
-    m = magnitudes(start, end)
-    if not in_range(m):
-        return UNSURE, 0.0, 0.0
     error = F_ERROR * m[0] * m[1] * m[2]
     level, index = 0, 0
     for _ in range(_MOST_INTERVALS):

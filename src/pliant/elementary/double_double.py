@@ -63,9 +63,18 @@ def _scale(a, s):
 
 
 @helper
-def _difference(a, b):
-    """b - a for two points, exactly."""
-    return two_sum(b[0], -a[0]), two_sum(b[1], -a[1]), two_sum(b[2], -a[2])
+def _difference(a, b, factor):
+    """b - a for two points, exactly, times a power of two."""
+    return (
+        _times(two_sum(b[0], -a[0]), factor),
+        _times(two_sum(b[1], -a[1]), factor),
+        _times(two_sum(b[2], -a[2]), factor),
+    )
+
+
+@helper
+def _times(a, factor):
+    return a[0] * factor, a[1] * factor
 
 
 @helper
@@ -83,17 +92,17 @@ def _dot(a, b):
 
 
 @helper
-def _vectors(kind, x, q):
+def _vectors(kind, x, q, factor):
     p0, p1, p2, p3 = row(x, q[0]), row(x, q[1]), row(x, q[2]), row(x, q[3])
     if kind == VERTEX_FACE:
-        return _difference(p1, p2), _difference(p1, p3), _difference(p1, p0)
-    return _difference(p0, p1), _difference(p2, p3), _difference(p0, p2)
+        return _difference(p1, p2, factor), _difference(p1, p3, factor), _difference(p1, p0, factor)
+    return _difference(p0, p1, factor), _difference(p2, p3, factor), _difference(p0, p2, factor)
 
 
 @helper
-def _coefficients(kind, x0, x1, q):
+def _coefficients(kind, x0, x1, q, factor):
     """Three times the Bernstein coefficients of f over [0, 1], without the binomials: f = sum c_i r^(3-i) s^i."""
-    a, b = _vectors(kind, x0, q), _vectors(kind, x1, q)
+    a, b = _vectors(kind, x0, q, factor), _vectors(kind, x1, q, factor)
     n0, n1 = _cross(a[0], a[1]), _cross(b[0], b[1])
     mixed0, mixed1 = _cross(a[0], b[1]), _cross(b[0], a[1])
     n = _add(mixed0[0], mixed1[0]), _add(mixed0[1], mixed1[1]), _add(mixed0[2], mixed1[2])
@@ -121,9 +130,12 @@ def _slope(c, s):
 
 
 @helper
-def tighten(kind, x0, x1, q, m, bracket):
-    """A bracket of the only root of f in a given one, at most 5e-13 wide; (-1, -1) where the signs are not certain."""
-    c = _coefficients(kind, x0, x1, q)
+def tighten(kind, x0, x1, q, factor, m, bracket):
+    """A bracket of the only root of f in a given one, at most 5e-13 wide; (-1, -1) where the signs are not certain.
+
+    factor: the power of two that the pair is scaled by; m: its magnitudes after that.
+    """
+    c = _coefficients(kind, x0, x1, q, factor)
     error = DD_ERROR * m[0] * m[1] * m[2]
     lower, upper = bracket
     sign = 1.0 if _value(c, lower)[0] > 0.0 else -1.0

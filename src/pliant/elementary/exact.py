@@ -10,7 +10,7 @@ from pliant._jit import announce_compilation, kernel
 from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS, UNSURE, first_contact
 from pliant.elementary.double_double import tighten
-from pliant.filters.bernstein import in_range, magnitudes, vectors
+from pliant.filters.bernstein import in_range, magnitudes, scaled, unit_factor, vectors
 from pliant.filters.csat import apart_across_motion
 from pliant.mesh.features import VERTEX_FACE, quad
 
@@ -25,16 +25,20 @@ def decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status)
     for p in range(count):
         q = quad(kind, table, pairs[p, 0], pairs[p, 1])
         start, end = vectors(kind, x0, q), vectors(kind, x1, q)
-        answer, lower, upper = first_contact(kind, start, end)
-        if answer == HIT and upper - lower > WIDEST:
-            lower, upper = tighten(kind, x0, x1, q, magnitudes(start, end), (lower, upper))
-            if lower < 0.0:
-                answer = UNSURE
-            else:
-                tightened += 1
-        if answer == UNSURE:
-            m = magnitudes(start, end)
-            if in_range(m) and apart_across_motion(kind, start, end, m):
+        # Each pair by itself, so that its time does not depend on what else is in the scene.
+        factor = unit_factor(magnitudes(start, end))
+        start, end = scaled(start, factor), scaled(end, factor)
+        m = magnitudes(start, end)
+        answer, lower, upper = UNSURE, 0.0, 0.0
+        if in_range(m):
+            answer, lower, upper = first_contact(kind, start, end, m)
+            if answer == HIT and upper - lower > WIDEST:
+                lower, upper = tighten(kind, x0, x1, q, factor, m, (lower, upper))
+                if lower < 0.0:
+                    answer = UNSURE
+                else:
+                    tightened += 1
+            if answer == UNSURE and apart_across_motion(kind, start, end, m):
                 answer = MISS
         hits += answer == HIT
         unsure += answer == UNSURE

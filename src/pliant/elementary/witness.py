@@ -15,6 +15,8 @@ from pliant.vec3 import add, cross, dot, max_norm, scale, sub
 
 _PARALLEL = 1e-20  # |n|^2 against |e1|^2 |e2|^2 below which weights from n would have no correct digit
 
+_NOISY = 1e-12  # a gap at toi, relative to the pair, that says that n is mostly rounding: look along the sides instead
+
 
 @kernel
 def witness(kind, x0, x1, quads, toi):
@@ -27,6 +29,8 @@ def witness(kind, x0, x1, quads, toi):
         n = cross(now[0], now[1])
         if dot(n, n) > _PARALLEL * dot(now[0], now[0]) * dot(now[1], now[1]):
             b, c = _parameters(kind, now, n)
+            if max_norm(_gap(kind, now, b, c)) > _NOISY:
+                b, c = _closer(kind, now, (b, c), _parameters_on_line(kind, now))
         else:
             b, c = _parameters_on_line(kind, now)
             n = _across(start, end, now)
@@ -74,6 +78,12 @@ def _gap(kind, v, b, c):
     if kind == VERTEX_FACE:
         return sub(v[2], add(scale(v[0], b), scale(v[1], c)))
     return sub(scale(v[0], b), add(v[2], scale(v[1], c)))
+
+
+@helper
+def _closer(kind, v, one, other):
+    gap_one, gap_other = _gap(kind, v, one[0], one[1]), _gap(kind, v, other[0], other[1])
+    return one if dot(gap_one, gap_one) <= dot(gap_other, gap_other) else other
 
 
 @helper

@@ -15,10 +15,15 @@ rounding each; products with a power of two are exact.
   f      1 input + 5, product, 2 sums, and for the inner ones a sum and a third = 11      11 u on 6 mw m1 m2
   k . n  5 + 5, product, 2 sums, 2 sums and a division = 16; one or two more differences  18 u on 12 mk m1 m2 each
 Vectors restricted to a part of the motion (``lerp``) have an error of 4 u m instead of u |x|: 3 u more for each factor.
-The guard ``in_range`` keeps every product far from underflow and overflow, so that the relative bounds hold.
+The guard ``in_range`` keeps every product far from underflow and overflow, so that the relative bounds hold; pairs of
+other sizes are scaled by a power of two first (``unit_factor``).
 """
 
 from __future__ import annotations
+
+import math
+
+import numpy as np
 
 from pliant._jit import helper
 from pliant.mesh.features import VERTEX_FACE
@@ -68,6 +73,21 @@ def looseness(m, fuzz):
 def in_range(m):
     """Products of four such magnitudes neither overflow nor come near the denormals."""
     return m[0] > 1e-70 and m[0] < 1e70 and m[1] > 1e-70 and m[1] < 1e70 and m[2] > 1e-70 and m[2] < 1e70
+
+
+@helper
+def unit_factor(m):
+    """The power of two that brings the largest magnitude near 1: scaling by it changes no bit above the denormals."""
+    largest = max(m[0], max(m[1], m[2]))
+    if not (largest > 0.0 and largest < np.inf):
+        return 1.0
+    return math.ldexp(1.0, max(-1000, min(1000, -math.frexp(largest)[1])))
+
+
+@helper
+def scaled(v, factor):
+    """The three vectors times a factor."""
+    return scale(v[0], factor), scale(v[1], factor), scale(v[2], factor)
 
 
 @helper

@@ -29,15 +29,19 @@ _ERROR = 1.05 * 3 * 9 * UNIT_ROUNDOFF
 
 
 @kernel
-def gather_corners(corners, x0, x1, horizon):
-    """(k, 18) start and end positions of the three corners of every element: what the test loads, in one piece."""
+def gather_corners(corners, x0, x1, horizon, factor):
+    """(k, 18) start and end positions of the three corners of every element: what the test loads, in one piece.
+
+    factor: a power of two that brings the largest coordinate near 1.
+    """
     out = np.empty((len(corners), 18))
     for i in range(len(corners)):
         for c in range(3):
             v = corners[i, c]
             for k in range(3):
-                out[i, 3 * c + k] = x0[v, k]
-                out[i, 9 + 3 * c + k] = x1[v, k] if horizon == 1.0 else (1.0 - horizon) * x0[v, k] + horizon * x1[v, k]
+                start, end = x0[v, k] * factor, x1[v, k] * factor
+                out[i, 3 * c + k] = start
+                out[i, 9 + 3 * c + k] = end if horizon == 1.0 else (1.0 - horizon) * start + horizon * end
     return out
 
 
@@ -45,7 +49,7 @@ def gather_corners(corners, x0, x1, horizon):
 def cull_elements(corners, points, largest, pairs, count):
     """Keep the pairs of elements (places) that neither axis separates, in place and in order; returns how many.
 
-    corners: (k, 3) vertices; points: from gather_corners; largest: the largest coordinate of the scene.
+    corners: (k, 3) vertices; points: from gather_corners; largest: their largest coordinate.
     """
     kept = 0
     for p in range(count):

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from pliant._jit import kernel
-from pliant.filters.bernstein import cross_controls, in_range, looseness, magnitudes, restrict, vectors
+from pliant.filters.bernstein import (
+    cross_controls,
+    in_range,
+    looseness,
+    magnitudes,
+    restrict,
+    scaled,
+    unit_factor,
+    vectors,
+)
 from pliant.filters.csat import centre_axis, separated_by
 from pliant.filters.dnf import never_coplanar
 from pliant.filters.ncf import never_meet
 from pliant.mesh.features import quad
+from pliant.vec3 import scale
 
 FILTERS = ("csat", "dnf", "ncf")
 CSAT, DNF, NCF = 0, 1, 2
@@ -28,6 +38,9 @@ def sieve(kind, which, x0, x1, table, pairs, count, horizon, fuzz):
             end = restrict(start, end, horizon)
         m = magnitudes(start, end)
         loose = looseness(m, fuzz) if fuzz > 0.0 else 0.0
+        if not in_range(m):
+            factor = unit_factor(m)
+            start, end, m = scaled(start, factor), scaled(end, factor), scale(m, factor)
         surely_apart = False
         if in_range(m) and loose <= 0.01:
             if which == CSAT:
