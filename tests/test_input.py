@@ -235,3 +235,8 @@ def test_what_is_no_mesh():
     for bad in ("cube.obj", 7, object()):
         with pytest.raises(pliant.MeshError):
             pliant.ccd(bad, X, DOWN)
+
+
+def test_no_mesh_at_all_is_named():
+    with pytest.raises(pliant.MeshError, match="mesh is None"):
+        pliant.ccd(None, X, DOWN)

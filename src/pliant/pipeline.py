@@ -172,7 +172,7 @@ class Worker:
     def _run_orphans(self, scene: Prepared, fitted: Fitted, chunk: slice) -> None:
         clock = time.perf_counter()
         vertex_face, edge_edge, compared = expand_orphans(
-            scene.incidence, fitted.bounds, *(pairs[chunk] for pairs in scene.orphans), *self._feature_pairs
+            scene.incidence, fitted.bounds, scene.orphans[0][chunk], scene.orphans[1][chunk], *self._feature_pairs
         )
         self.tally.add("orphans", compared, vertex_face + edge_edge, time.perf_counter() - clock)
         self._test(scene, VERTEX_FACE, scene.faces, vertex_face)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import helper, kernel
-from pliant.filters.bernstein import restrict, vectors
+from pliant.filters.bernstein import magnitudes, restrict, scaled, unit_factor, vectors
 from pliant.mesh.features import VERTEX_FACE
 from pliant.vec3 import add, cross, dot, max_norm, scale, sub
 
@@ -24,7 +24,7 @@ def witness(kind, x0, x1, quads, toi):
     weights, normals = np.empty((len(quads), 4)), np.empty((len(quads), 3))
     for i in range(len(quads)):
         q = quads[i, 0], quads[i, 1], quads[i, 2], quads[i, 3]
-        start, end = _to_unit(vectors(kind, x0, q), vectors(kind, x1, q))
+        start, end = _unit_vectors(kind, x0, x1, q)
         now = restrict(start, end, toi[i])
         n = cross(now[0], now[1])
         if dot(n, n) > _PARALLEL * dot(now[0], now[0]) * dot(now[1], now[1]):
@@ -44,32 +44,31 @@ def witness(kind, x0, x1, quads, toi):
         for k in range(3):
             normals[i, k] = n[k] + 0.0  # no minus zeros
         if kind == VERTEX_FACE:
-            weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0, b + c - 1.0, 0.0 - b, 0.0 - c
+            weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0, min(0.0, b + c - 1.0), 0.0 - b, 0.0 - c
         else:
             weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0 - b, b, c - 1.0, 0.0 - c
     return weights, normals
 
 
 @helper
-def _to_unit(start, end):
-    """Both scaled by one factor, so that squares neither overflow nor vanish."""
-    m = 0.0
-    for i in range(3):
-        m = max(m, max(max_norm(start[i]), max_norm(end[i])))
-    s = 1.0 if m == 0.0 else 1.0 / m
-    if not np.isfinite(s):  # denormals: in two steps
-        return _to_unit_twice(start, end)
-    return _scaled(start, s), _scaled(end, s)
+def _unit_vectors(kind, x0, x1, q):
+    """The vectors of the pair scaled by one factor, so that squares neither overflow nor vanish."""
+    start, end = vectors(kind, x0, q), vectors(kind, x1, q)
+    m = magnitudes(start, end)
+    if not np.isfinite(m[0] + m[1] + m[2]):  # differences of coordinates near the largest double
+        start, end = vectors(kind, _quarter(x0, q), (0, 1, 2, 3)), vectors(kind, _quarter(x1, q), (0, 1, 2, 3))
+        m = magnitudes(start, end)
+    factor = unit_factor(m)
+    return scaled(start, factor), scaled(end, factor)
 
 
 @helper
-def _to_unit_twice(start, end):
-    return _scaled(_scaled(start, 2.0**600), 2.0**400), _scaled(_scaled(end, 2.0**600), 2.0**400)
-
-
-@helper
-def _scaled(v, s):
-    return scale(v[0], s), scale(v[1], s), scale(v[2], s)
+def _quarter(x, q):
+    out = np.empty((4, 3))
+    for i in range(4):
+        for k in range(3):
+            out[i, k] = 0.25 * x[q[i], k]
+    return out
 
 
 @helper

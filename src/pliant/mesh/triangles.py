@@ -169,6 +169,8 @@ def as_mesh(mesh: Any) -> TriMesh:
     """A TriMesh from what users have: arrays, trimesh, meshio and pyvista objects."""
     if isinstance(mesh, TriMesh):
         return mesh
+    if mesh is None:
+        raise ShapeError("mesh is None; an empty mesh is TriMesh()")
     if hasattr(mesh, "cells_dict"):  # meshio.Mesh
         cells = mesh.cells_dict
         other = sorted(set(cells) - {"triangle", "line", "vertex"})
