@@ -24,8 +24,8 @@ from pliant.vec3 import add, cross, dot, max_norm, scale, sub
 # horizon by 8 u M in each coordinate: 22 u for a difference of two.
 _ELEMENT_ERROR = 32 * UNIT_ROUNDOFF
 # Of features: a difference of dot products has 1 + 1 + 2 + 2 roundings on 3 products of a coordinate up to m and one of
-# L, and 3 more where the motion is cut off.
-_ERROR = 1.05 * 3 * 9 * UNIT_ROUNDOFF
+# L; where the motion is cut off, looseness has the rest.
+_ERROR = 1.05 * 3 * 6 * UNIT_ROUNDOFF
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pliant._jit import kernel
 from pliant.filters.bernstein import (
+    CUT_OFF,
     cross_controls,
     in_range,
     looseness,
@@ -34,13 +35,19 @@ def sieve(kind, which, x0, x1, table, pairs, count, horizon, fuzz):
     for p in range(count):
         q = quad(kind, table, pairs[p, 0], pairs[p, 1])
         start, end = vectors(kind, x0, q), vectors(kind, x1, q)
-        if horizon < 1.0:
-            end = restrict(start, end, horizon)
         m = magnitudes(start, end)
-        loose = looseness(m, fuzz) if fuzz > 0.0 else 0.0
-        if not in_range(m):
+        if not in_range(m):  # before the motion is cut off: denormals would be rounded by more than their share
             factor = unit_factor(m)
             start, end, m = scaled(start, factor), scaled(end, factor), scale(m, factor)
+        else:
+            factor = 1.0
+        loose = 0.0
+        if horizon < 1.0:
+            end = restrict(start, end, horizon)
+            m = magnitudes(start, end)
+            loose = CUT_OFF
+        if fuzz > 0.0:
+            loose += looseness(m, fuzz * factor)
         surely_apart = False
         if in_range(m) and loose <= 0.01:
             if which == CSAT:
