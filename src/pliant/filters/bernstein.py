@@ -14,9 +14,9 @@ rounding each; products with a power of two are exact.
   n      cross: 2 inputs, product, difference = 4;  middle coefficient: 1 more            5 u on 2 m1 m2
   f      1 input + 5, product, 2 sums, and for the inner ones a sum and a third = 11      11 u on 6 mw m1 m2
   k . n  5 + 5, product, 2 sums, 2 sums and a division = 16; one or two more differences  18 u on 12 mk m1 m2 each
-Vectors restricted to a part of the motion (``lerp``, x = (1 - t) a + t b) are off by 3 u |(1 - t) a| + 2 u |t b| + u |x|:
-at most 4 u m, 3 u more for each factor, where m is that of the whole motion. Where m is taken after the motion was
-cut off at a horizon, |t b| <= |x| + |a| <= 2 m makes that 8 u m, for which CUT_OFF adds what is missing.
+Vectors restricted to a part of the motion (``lerp``, x = (1 - t) a + t b) are off by 3 u |(1 - t) a| + 2 u |t b| +
+u |x|: at most 4 u m, 3 u more for each factor, where m is that of the whole motion. Where m is taken after the motion
+was cut off at a horizon, |t b| <= |x| + |a| <= 2 m makes that 8 u m, for which CUT_OFF adds what is missing.
 The guard ``in_range`` keeps every product far from underflow and overflow, so that the relative bounds hold; pairs of
 other sizes are scaled by a power of two first (``unit_factor``).
 """
