@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -24,6 +25,12 @@ class Tally:
     def add(self, name: str, pairs_in: int, pairs_out: int, seconds: float) -> None:
         before = self._rows.get(name, (0, 0, 0.0))
         self._rows[name] = (before[0] + int(pairs_in), before[1] + int(pairs_out), before[2] + seconds)
+
+    def lap(self, name: str, since: float) -> float:
+        """A stage without pairs, from then to now; returns now."""
+        now = time.perf_counter()
+        self.add(name, 0, 0, now - since)
+        return now
 
     def merge(self, others: Iterable[Tally]) -> Tally:
         for other in others:

@@ -27,8 +27,6 @@ from pliant.pairs.static import expand_static
 # expansion to the elementary test, and the calls from Python (5 us each) stay below a percent of the time.
 BLOCK = 8192
 CHUNKS = 256  # per query: enough for an even load on many threads, few enough that their start does not count
-
-
 # toi is known to 1e-12: a contact that looks later than the best so far by less may still have the smaller toi.
 LEEWAY = 2e-12
 
@@ -86,9 +84,9 @@ def prepare(
     clock = time.perf_counter()
     elements = elements_of(mesh)
     labels = np.zeros(len(x0), np.int32) if objects is None else objects
-    tally.add("topology", 0, 0, -clock + (clock := time.perf_counter()))
+    clock = tally.lap("topology", clock)
     element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds)[1]
-    tally.add("bounds", 0, 0, -clock + (clock := time.perf_counter()))
+    clock = tally.lap("bounds", clock)
     order, depth = split_elements(element_bounds, crew)
     leaves = Elements(*(a[order] for a in elements))
     labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
@@ -99,7 +97,7 @@ def prepare(
         largest, unit_factor((largest, largest, largest)), labels, label_ranges(labels, depth),
         *_dynamic(mesh, leaves, owned, plan),
     )  # fmt: skip
-    tally.add("hierarchy", 0, 0, time.perf_counter() - clock)
+    tally.lap("hierarchy", clock)
     return scene
 
 
@@ -123,7 +121,7 @@ def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally)
         (vertex_bounds[scene.owned.vertex], bound_union(vertex_bounds, scene.owned.ends), place_bounds),
         gather_corners(scene.leaves.corners, scene.x0, scene.x1, horizon, scene.factor),
     )
-    tally.add("fit", 0, 0, time.perf_counter() - clock)
+    tally.lap("fit", clock)
     return fitted
 
 
