@@ -27,14 +27,11 @@ class Crew:
         self.stop = threading.Event()
         self._progress = _show_on_stderr if progress is True else (progress or None)
 
-    def run(self, work: Callable[[int, Any], None], chunks: Sequence[Any], before: int = 0, after: int = 0) -> None:
-        """Returns when all chunks are done; the first error of any worker stops the others and is raised here.
-
-        before, after: chunks of earlier and later runs, for the report of progress.
-        """
+    def run(self, work: Callable[[int, Any], None], chunks: Sequence[Any]) -> None:
+        """Returns when all chunks are done; the first error of any worker stops the others and is raised here."""
         remaining, lock = iter(chunks), threading.Lock()
         errors: list[BaseException] = []
-        done, total = before, before + len(chunks) + after
+        done, total = 0, len(chunks)
 
         def loop(worker: int) -> None:
             nonlocal done
@@ -62,7 +59,7 @@ class Crew:
         self._join(helpers)
         if errors:
             raise errors[0]
-        if self._progress and chunks and after == 0:
+        if self._progress and total:
             self._progress(total, total)
 
     def _join(self, helpers: list[threading.Thread]) -> None:

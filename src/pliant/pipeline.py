@@ -27,8 +27,6 @@ from pliant.pairs.static import expand_static
 # expansion to the elementary test, and the calls from Python (5 us each) stay below a percent of the time.
 BLOCK = 8192
 CHUNKS = 256  # per query: enough for an even load on many threads, few enough that their start does not count
-# toi is known to 1e-12: a contact that looks later than the best so far by less may still have the smaller toi.
-LEEWAY = 2e-12
 
 
 class Plan(NamedTuple):
@@ -230,23 +228,3 @@ class Worker:
 
     def _keep(self, found: Found) -> None:
         self.found.append(found)
-
-
-class FirstContactWorker(Worker):
-    """A worker that only wants the first contact: each one it finds shortens the motion that is left to look at."""
-
-    def __init__(self, plan: Plan, crew: Crew, fuzz: float) -> None:
-        super().__init__(plan, crew)
-        self.fuzz = fuzz
-        self.near: list[tuple[int, np.ndarray]] = []  # kind and pairs that no filter could discard
-
-    def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
-        self.near.append((kind, pairs.copy()))
-        super()._decide(scene, kind, table, pairs)
-
-    def _keep(self, found: Found) -> None:
-        earliest = found.toi.min()
-        if earliest <= self.horizon:
-            rows = np.flatnonzero(found.toi == earliest)
-            self.found.append(Found(found.kind, found.pairs[rows], found.toi[rows], found.toi_upper[rows]))
-            self.horizon = min(self.horizon, earliest + LEEWAY)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -13,43 +12,94 @@ from pliant._threads import Crew
 from pliant.bounds.kdops import ROOM
 from pliant.elementary.exact import decide
 from pliant.mesh.features import VERTEX_FACE
-from pliant.pipeline import FirstContactWorker, Fitted, Found, Plan, Prepared, chunks_of, fit
+from pliant.pipeline import Fitted, Found, Plan, Prepared, Worker, chunks_of, fit
 
-# Bounds are fitted anew (a percent of a traversal) when the motion that is left has become this much shorter.
-_SHORTER = 0.7
+# Bounds are fitted anew (some percent of a query) when the motion that is left has become this much shorter ...
+_SHORTER = 0.4
+# ... unless they are hardly larger than the elements themselves: mean motion against mean extent of an element.
+_HARDLY = 0.05
+# toi is known to 1e-12: a contact that looks later than the best so far by less may still have the smaller toi.
+_LEEWAY = 2e-12
 # Rounded positions on the way, (1 - s) x0 + s x1, are off by at most 3 u of the largest coordinate.
 _FUZZ = 4 * 2.0**-53
 
-Near = list[tuple[int, np.ndarray]]
+Near = list[tuple[int, np.ndarray]]  # kind and pairs of features
+
+
+class Race:
+    """What the workers share: the end of the motion that is left, and bounds up to there or a little later.
+
+    The earliest contact so far is the end of the motion for everything that comes later: filters see the shorter motion
+    at once, bounds with the next chunk. What was looked at with a longer motion is done, so nothing is looked at twice,
+    no worker waits for another, and a scene without contact costs what ``ccd`` does.
+    """
+
+    def __init__(self, scene: Prepared, plan: Plan, tally: Tally) -> None:
+        self.horizon = 1.0
+        self._scene, self._bounds, self._tally = scene, plan.bounds, tally
+        self._fitted, self._fitted_to = fit(scene, plan.bounds, 1.0, ROOM, tally), 1.0
+        self._reach = _motion_per_extent(scene)
+        self._horizon_lock, self._fit_lock = threading.Lock(), threading.Lock()
+
+    def shorten(self, toi: float) -> None:
+        with self._horizon_lock:
+            self.horizon = min(self.horizon, toi + _LEEWAY)
+
+    def fitted(self) -> Fitted:
+        """The bounds for the next chunk; one worker at a time makes tighter ones where that pays."""
+        pays = self.horizon < _SHORTER * self._fitted_to and self._fitted_to * self._reach > _HARDLY
+        if pays and self._fit_lock.acquire(blocking=False):
+            try:
+                horizon = self.horizon
+                self._fitted = fit(self._scene, self._bounds, horizon, ROOM, self._tally)
+                self._fitted_to = horizon
+            finally:
+                self._fit_lock.release()
+        return self._fitted
+
+
+def _motion_per_extent(scene: Prepared) -> float:
+    """Mean motion of the vertices over the mean extent of the elements along an axis."""
+    if len(scene.x0) == 0 or len(scene.order) == 0:
+        return 0.0
+    corners = scene.leaves.corners
+    extent = float(np.abs(scene.x0[corners[:, 0]] * scene.factor - scene.x0[corners[:, 1]] * scene.factor).mean())
+    motion = float(np.abs(scene.x1 * scene.factor - scene.x0 * scene.factor).mean())
+    return motion / extent if extent > 0.0 else np.inf
+
+
+class Runner(Worker):
+    """A worker that only wants the first contact, and remembers the pairs of features that no filter could discard."""
+
+    def __init__(self, plan: Plan, crew: Crew, race: Race, fuzz: float) -> None:
+        super().__init__(plan, crew)
+        self.race, self.fuzz = race, fuzz
+        self.near: Near = []
+
+    def _test(self, scene: Prepared, kind: int, table: np.ndarray, count: int) -> None:
+        self.horizon = self.race.horizon
+        super()._test(scene, kind, table, count)
+
+    def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
+        self.near.append((kind, pairs.copy()))
+        super()._decide(scene, kind, table, pairs)
+
+    def _keep(self, found: Found) -> None:
+        earliest = float(found.toi.min())
+        if earliest <= self.race.horizon:
+            rows = np.flatnonzero(found.toi == earliest)
+            self.found.append(Found(found.kind, found.pairs[rows], found.toi[rows], found.toi_upper[rows]))
+            self.race.shorten(earliest)
 
 
 def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tuple[list[Found], Near]:
-    """Contacts among which is the first one, and all pairs of features that no filter could keep apart.
-
-    Chunks are worked off in rounds, small ones first. The earliest contact so far is the end of the motion for
-    everything that comes later: filters see the shortened motion at once, bounds after the next round. What has been
-    looked at with a longer motion is done, so nothing is looked at twice, and a scene without contact costs what
-    ``ccd`` does.
-    """
-    workers = [FirstContactWorker(plan, crew, _FUZZ * scene.largest) for _ in range(crew.threads)]
-    fitted, fitted_to, size = fit(scene, plan.bounds, 1.0, ROOM, tally), 1.0, crew.threads
-    chunks, done = chunks_of(scene, fitted, plan), 0
-    while chunks and not crew.stop.is_set():
-        now, chunks = chunks[:size], chunks[size:]
-        size *= 4
-        crew.run(partial(_run_chunk, workers, scene, fitted), now, done, len(chunks))
-        done += len(now)
-        horizon = min(w.horizon for w in workers)
-        for worker in workers:
-            worker.horizon = horizon
-        if horizon < _SHORTER * fitted_to and chunks:
-            fitted, fitted_to = fit(scene, plan.bounds, horizon, ROOM, tally), horizon
-    tally.merge(w.tally for w in workers)
-    return [f for w in workers for f in w.found], [n for w in workers for n in w.near]
-
-
-def _run_chunk(workers: list[FirstContactWorker], scene: Prepared, fitted: Fitted, worker: int, chunk: Any) -> None:
-    workers[worker].run(scene, fitted, chunk)
+    """Contacts among which is the first one, and all pairs of features that no filter could keep apart."""
+    race = Race(scene, plan, tally)
+    runners = [Runner(plan, crew, race, _FUZZ * scene.largest) for _ in range(crew.threads)]
+    chunks = chunks_of(scene, race.fitted(), plan)
+    crew.run(lambda runner, chunk: runners[runner].run(scene, race.fitted(), chunk), chunks)
+    tally.merge(r.tally for r in runners)
+    return [f for r in runners for f in r.found], [n for r in runners for n in r.near]
 
 
 def verified_positions(
