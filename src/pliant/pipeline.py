@@ -86,7 +86,7 @@ def prepare(
     element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds)[1]
     clock = tally.lap("bounds", clock)
     order, depth = split_elements(element_bounds, crew)
-    leaves = Elements(*(a[order] for a in elements))
+    leaves = Elements(*(np.take(a, order, axis=0) for a in elements))
     labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
     owned = assign_features(leaves, mesh.edges, len(x0))
     largest = max((float(np.abs(x).max()) for x in (x0, x1) if x.size), default=0.0)
