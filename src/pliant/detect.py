@@ -27,7 +27,7 @@ from pliant.filters.sieve import FILTERS
 from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.mesh.triangles import TriMesh, as_mesh
-from pliant.pipeline import Found, Plan, Worker, chunks_of, fit, prepare
+from pliant.pipeline import Found, Plan, Worker, chunks_of, fit, prepare, run_all
 from pliant.step import first_contacts, verified_positions
 
 _WANTED = {"all": ALL, "self": SELF, "inter": INTER}
@@ -70,7 +70,7 @@ def ccd(
     scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally)
     workers = [Worker(plan, crew) for _ in range(crew.threads)]
-    crew.run(lambda worker, chunk: workers[worker].run(scene, fitted, chunk), chunks_of(scene, fitted, plan))
+    run_all(workers, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan))
     tally.merge(w.tally for w in workers)
     return _tabulate(scene_mesh, x0, x1, [f for w in workers for f in w.found], tally)
 

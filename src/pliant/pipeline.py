@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -135,6 +136,12 @@ def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan) -> list:
     return [*seeds, *orphans]
 
 
+def run_all(workers: Sequence[Worker], crew: Crew, scene: Prepared, fitted: Callable[[], Fitted], chunks: list) -> None:
+    """All chunks, then what is left waiting in the workers' blocks; fitted gives the bounds to use now."""
+    crew.run(lambda worker, chunk: workers[worker].run(scene, fitted(), chunk), chunks)
+    Crew(crew.threads).run(lambda _, worker: worker.flush(scene, fitted()), workers)
+
+
 class Worker:
     """One thread's buffers, and the contacts it has found so far."""
 
@@ -145,6 +152,9 @@ class Worker:
         self.found: list[Found] = []
         self._stack = np.empty((STACK_SIZE, 2), np.int32)
         self._element_pairs = np.empty((BLOCK, 2), np.int32)
+        self._waiting = (
+            0  # element pairs of chunks that did not fill the block: a call for a few pairs is mostly overhead
+        )
         # An element owns at most three vertices and three edges: 6 vertex-face and 9 edge-edge pairs of two elements.
         self._feature_pairs = np.empty((6 * BLOCK, 2), np.int32), np.empty((9 * BLOCK, 2), np.int32)
         self._toi, self._toi_upper = np.empty(9 * BLOCK), np.empty(9 * BLOCK)
@@ -181,9 +191,17 @@ class Worker:
             clock = time.perf_counter()
             top, count, compared = traverse(
                 fitted.nodes, fitted.bounds[2], scene.label_range, self.plan.wanted,
-                scene.depth, scene.depth + 1, self._stack, top, self._element_pairs,
+                scene.depth, scene.depth + 1, self._stack, top, self._element_pairs, self._waiting,
             )  # fmt: skip
-            self.tally.add("traversal", compared, count, time.perf_counter() - clock)
+            self.tally.add("traversal", compared, count - self._waiting, time.perf_counter() - clock)
+            self._waiting = count
+            if top or 2 * count > BLOCK:
+                self.flush(scene, fitted)
+
+    def flush(self, scene: Prepared, fitted: Fitted) -> None:
+        """Expand and test the element pairs that are waiting; the last ones wait until this is called."""
+        count, self._waiting = self._waiting, 0
+        if count:
             self._expand(scene, fitted, count)
 
     def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:

@@ -12,7 +12,7 @@ from pliant._threads import Crew
 from pliant.bounds.kdops import ROOM
 from pliant.elementary.exact import decide
 from pliant.mesh.features import VERTEX_FACE
-from pliant.pipeline import Fitted, Found, Plan, Prepared, Worker, chunks_of, fit
+from pliant.pipeline import Fitted, Found, Plan, Prepared, Worker, chunks_of, fit, run_all
 
 # Bounds are fitted anew (some percent of a query) when the motion that is left has become this much shorter ...
 _SHORTER = 0.4
@@ -97,7 +97,7 @@ def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tup
     race = Race(scene, plan, tally)
     runners = [Runner(plan, crew, race, _FUZZ * scene.largest) for _ in range(crew.threads)]
     chunks = chunks_of(scene, race.fitted(), plan)
-    crew.run(lambda runner, chunk: runners[runner].run(scene, race.fitted(), chunk), chunks)
+    run_all(runners, crew, scene, race.fitted, chunks)
     tally.merge(r.tally for r in runners)
     return [f for r in runners for f in r.found], [n for r in runners for n in r.near]
 

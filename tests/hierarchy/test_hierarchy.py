@@ -45,7 +45,7 @@ def traversed(tree, wanted=ALL, block=64, seeds=None):
         stack, out = np.empty((STACK_SIZE, 2), np.int32), np.empty((block, 2), np.int32)
         stack[0], top = seed, 1
         while top:
-            top, count, _ = traverse(nodes, place_bounds, label_range, wanted, depth, depth + 1, stack, top, out)
+            top, count, _ = traverse(nodes, place_bounds, label_range, wanted, depth, depth + 1, stack, top, out, 0)
             found += np.sort(order[out[:count]], axis=1).tolist()
             blocks += 1
             assert blocks < 10_000

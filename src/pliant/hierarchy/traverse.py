@@ -22,21 +22,21 @@ def seed_chunks(nodes, place_bounds, label_range, wanted: int, depth: int, most:
         stack = np.empty((STACK_SIZE + 4 * len(pairs), 2), np.int32)
         stack[: len(pairs)] = pairs
         out = np.empty((4 * len(pairs), 2), np.int32)
-        _, count, _ = traverse(nodes, place_bounds, label_range, wanted, depth, level, stack, len(pairs), out)
+        _, count, _ = traverse(nodes, place_bounds, label_range, wanted, depth, level, stack, len(pairs), out, 0)
         pairs = out[:count]
     return pairs
 
 
 @kernel
-def traverse(nodes, place_bounds, label_range, wanted, depth, stop_level, stack, top, out):
-    """Go on with the node pairs on the stack until it is empty or the block is full.
+def traverse(nodes, place_bounds, label_range, wanted, depth, stop_level, stack, top, out, count):
+    """Go on with the node pairs on the stack until it is empty or the block, which holds count pairs already, is full.
 
     Emits pairs of nodes at stop_level; at stop_level = depth + 1, pairs of places of the elements themselves, the
-    smaller first. nodes: bounds by heap index. Both nodes of a pair are on one level. Returns (top, pairs emitted,
-    pairs of bounds compared).
+    smaller first. nodes: bounds by heap index. Both nodes of a pair are on one level. Returns (top, pairs in
+    the block, pairs of bounds compared).
     """
     capacity = len(out)
-    count, compared = 0, 0
+    compared = 0
     leaves = 1 << depth
     elements = len(place_bounds)
     first_stop = 1 << stop_level
