@@ -39,6 +39,8 @@ class OptionError(MeshError):
 def as_positions(x: Any, name: str, vertex_count: int | None = None) -> np.ndarray:
     """(n, 3) float64, contiguous and finite; float32 and integers are converted, exactly."""
     array = as_floats(x, name)
+    if array.shape == (0,):
+        array = array.reshape(0, 3)
     if array.ndim != 2 or array.shape[1] != 3:
         raise ShapeError(f"{name} must have shape (n, 3), but has {array.shape}")
     if vertex_count is not None and len(array) != vertex_count:

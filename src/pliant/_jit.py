@@ -54,12 +54,8 @@ def _writable(folder: Path) -> Path | None:
         return None
 
 
-def _choose_cache_folder() -> Path | None:
-    name = _digest()
-    return _writable(_user_cache() / name) or _writable(Path(tempfile.gettempdir()) / "pliant-kernels" / name)
-
-
-CACHE_FOLDER = _choose_cache_folder()
+# None where that is not writable: no cache, and no other folder, since what is loaded from it is machine code.
+CACHE_FOLDER = _writable(_user_cache() / _digest())
 INTERPRETED = bool(config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
 
 

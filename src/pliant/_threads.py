@@ -31,10 +31,10 @@ class Crew:
         """Returns when all chunks are done; the first error of any worker stops the others and is raised here."""
         remaining, lock = iter(chunks), threading.Lock()
         errors: list[BaseException] = []
-        done, total = 0, len(chunks)
+        done, reported, total = 0, 0, len(chunks)
 
         def loop(worker: int) -> None:
-            nonlocal done
+            nonlocal done, reported
             try:
                 while not self.stop.is_set():
                     with lock:
@@ -45,32 +45,36 @@ class Crew:
                     with lock:
                         done += 1
                     if worker == 0 and self._progress:
-                        self._progress(done, total)
+                        reported = done
+                        self._progress(reported, total)
             except Stopped:
                 pass
             except BaseException as error:  # Ctrl-C too: the others have to stop before it may go on its way
                 errors.append(error)
                 self.stop.set()
 
-        helpers = [threading.Thread(target=loop, args=(w,)) for w in range(1, min(self.threads, len(chunks)))]
-        for thread in helpers:
-            thread.start()
-        loop(0)
-        self._join(helpers)
-        if errors:
-            raise errors[0]
-        if self._progress and total:
-            self._progress(total, total)
-
-    def _join(self, helpers: list[threading.Thread]) -> None:
+        helpers = [threading.Thread(target=loop, args=(w,)) for w in range(1, min(self.threads, total))]
+        started: list[threading.Thread] = []
         try:
             for thread in helpers:
-                thread.join()
+                thread.start()
+                started.append(thread)
+            loop(0)
+            _join(started)
         except BaseException:
             self.stop.set()
-            for thread in helpers:
-                thread.join()
+            _join(started)
             raise
+        if errors:
+            raise errors[0]
+        if self._progress and reported < total and not self.stop.is_set():
+            self._progress(total, total)
+
+
+def _join(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(0.1)  # with a timeout, or Ctrl-C would not get through on Windows
 
 
 def _show_on_stderr(done: int, total: int) -> None:

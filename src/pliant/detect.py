@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import (
+    DtypeError,
     OptionError,
     ShapeError,
-    as_indices,
     as_positions,
     choose,
     require_in_range,
@@ -125,15 +125,19 @@ def _gate(
 
 
 def _as_labels(objects: Any, mesh: TriMesh, vertex_count: int) -> np.ndarray:
-    labels = as_indices(objects, "objects", 1)
+    labels = np.asarray(objects)
+    if labels.ndim != 1:
+        raise ShapeError(f"objects must have shape (n,), but has {labels.shape}")
     if len(labels) != vertex_count:
         raise ShapeError(f"objects must have one label for each of the {vertex_count} vertices, but has {len(labels)}")
+    if labels.dtype.kind not in "iu":
+        raise DtypeError(f"objects must hold integers, but has dtype {labels.dtype}")
     for ends, name in ((mesh.faces, "face"), (mesh.edges, "edge")):
         mixed = np.flatnonzero((labels[ends] != labels[ends[:, :1]]).any(axis=1))
         if len(mixed):
             named = labels[ends[mixed[0]]].tolist()
             raise OptionError(f"{name} {mixed[0]} joins vertices of different objects {named}")
-    return labels
+    return np.unique(labels, return_inverse=True)[1].astype(np.int32)  # any integers, numbered from 0
 
 
 def _plan(pairs: str, culling: str, bounds: str, filters: Sequence[str], assignment: str) -> Plan:

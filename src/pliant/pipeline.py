@@ -90,7 +90,9 @@ def prepare(
     leaves = Elements(*(np.take(a, order, axis=0) for a in elements))
     labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
     owned = assign_features(leaves, mesh.edges, len(x0))
+    # At least so much that a rounding error of the denormals, 5e-324, is a small part of its rounding error too.
     largest = max((float(np.abs(x).max()) for x in (x0, x1) if x.size), default=0.0)
+    largest = max(largest, 1e-300)
     scene = Prepared(
         x0, x1, mesh.faces, mesh.edges, leaves, owned, order, depth,
         largest, unit_factor((largest, largest, largest)), labels, label_ranges(labels, depth),

@@ -81,7 +81,8 @@ class Runner(Worker):
         super()._test(scene, kind, table, count)
 
     def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
-        self.near.append((kind, pairs.copy()))
+        if self.race.horizon > _LEEWAY:  # else contact is at t = 0, and positions are x0 itself
+            self.near.append((kind, pairs.copy()))
         super()._decide(scene, kind, table, pairs)
 
     def _keep(self, found: Found) -> None:

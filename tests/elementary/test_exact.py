@@ -282,3 +282,24 @@ def test_strided_input():
     x0, x1 = make("edge_edge", 200, 9)
     strided = [np.asfortranarray(np.repeat(x, 2, axis=0))[::2] for x in (x0, x1)]
     np.testing.assert_array_equal(pliant.edge_edge(*strided).toi, pliant.edge_edge(x0, x1).toi)
+
+
+def test_a_denormal_axis_proves_nothing():
+    """Found in review: v starts exactly on the edge f0 f1 and moves by a denormal.
+
+    The separating axis across that motion was denormal too, its dot products were nothing but underflow, and the
+    error bound was zero: the contact at t = 0 was lost.
+    """
+    p, q = float.fromhex("0x1.b12b595p-1"), float.fromhex("0x1.1d6d4428p-1")
+    x0 = np.array([[p / 2, q / 2, 0], [0, 0, 0], [p, q, 0], [-q / 2, p / 2, 0]])
+    x1 = x0.copy()
+    x1[0, 2] = 5.735709494025e-311
+    assert pliant.vertex_face([x0], [x1]).toi[0] == 0.0
+    assert pliant.vertex_face([x0 * 2.0**1000], [x1 * 2.0**1000]).toi[0] == 0.0
+
+
+def test_the_normal_of_parallel_edges_that_nearly_touch():
+    """Found in review: a gap far smaller than the motion made the normal an axis that separates nothing."""
+    x0 = [[0, 0, 0], [1, 0, 0], [0, 0, 1e-13], [1, 0, 1e-13]]
+    x1 = [[0, 0, 0], [1, 0, 0], [0, 0, -1], [1, 0, -1]]
+    np.testing.assert_allclose(pliant.edge_edge([x0], [x1]).normal, [[0, 0, -1]], atol=1e-12)

@@ -145,14 +145,16 @@ def _across(start, end, now):
     separation = start[2]
     motion = sub(end[2], start[2])
     best = _rejected(separation, line)
-    if dot(best, best) <= 1e-24 * max(1e-300, dot(separation, separation)):
-        best = _rejected(motion, line)
-    if dot(best, best) <= 1e-24 * max(1e-300, dot(motion, motion)):
-        best = _rejected((1.0, 0.0, 0.0), line)
-        for axis in ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)):
-            other = _rejected(axis, line)
-            if dot(other, other) > dot(best, best):
-                best = other
+    if dot(best, best) > 1e-24 * max(1e-300, dot(separation, separation)):
+        return best
+    best = _rejected(motion, line)
+    if dot(best, best) > 1e-24 * max(1e-300, dot(motion, motion)):
+        return best
+    best = _rejected((1.0, 0.0, 0.0), line)
+    for axis in ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)):
+        other = _rejected(axis, line)
+        if dot(other, other) > dot(best, best):
+            best = other
     return best
 
 

@@ -26,6 +26,8 @@ _ELEMENT_ERROR = 32 * UNIT_ROUNDOFF
 # Of features: a difference of dot products has 1 + 1 + 2 + 2 roundings on 3 products of a coordinate up to m and one of
 # L; where the motion is cut off, looseness has the rest.
 _ERROR = 1.05 * 3 * 6 * UNIT_ROUNDOFF
+# With magnitudes above 1e-70 (in_range) such products are far from the denormals, where errors are not relative.
+_SHORTEST_AXIS = 1e-200
 
 
 @kernel
@@ -116,6 +118,8 @@ def _elements_apart(a, b, axis, largest):
 @helper
 def separated_by(kind, start, end, m, axis, loose):
     """The features are apart along the axis during the whole motion."""
+    if not max_norm(axis) > _SHORTEST_AXIS:
+        return False
     error = (_ERROR + 9.0 * loose) * (m[0] + m[1] + m[2]) * max_norm(axis)
     low0, high0 = _range(kind, start, axis)
     low1, high1 = _range(kind, end, axis)
