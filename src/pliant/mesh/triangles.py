@@ -166,7 +166,7 @@ def _components(edges, vertex_count):
 
 
 def as_mesh(mesh: Any) -> TriMesh:
-    """A TriMesh from what users have: arrays, trimesh, meshio and pyvista objects."""
+    """A TriMesh from what users have: arrays, trimesh, meshio and pyvista objects (of which the faces count)."""
     if isinstance(mesh, TriMesh):
         return mesh
     if mesh is None:
