@@ -18,6 +18,7 @@ import numpy as np
 from pliant._jit import helper, kernel
 from pliant.filters.bernstein import UNIT_ROUNDOFF
 from pliant.mesh.features import VERTEX_FACE
+from pliant.mesh.orphans import are_adjacent
 from pliant.vec3 import add, cross, dot, max_norm, scale, sub
 
 # Of elements: dot products of coordinates up to M with L are wrong by 3 u M |L|_1, and ends of a motion cut off at a
@@ -56,7 +57,7 @@ def cull_elements(corners, points, largest, pairs, count):
     kept = 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
-        if _is_adjacent(corners, i, j):  # they touch, now and always
+        if are_adjacent(corners, i, j):  # they touch, now and always
             pairs[kept, 0], pairs[kept, 1] = i, j
             kept += 1
             continue
@@ -75,16 +76,6 @@ def cull_elements(corners, points, largest, pairs, count):
         pairs[kept, 0], pairs[kept, 1] = i, j
         kept += 1
     return kept
-
-
-@helper
-def _is_adjacent(corners, i, j):
-    a0, a1, a2 = corners[i, 0], corners[i, 1], corners[i, 2]
-    for k in range(3):
-        b = corners[j, k]
-        if b == a0 or b == a1 or b == a2:
-            return True
-    return False
 
 
 @helper
