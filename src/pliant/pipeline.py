@@ -141,7 +141,7 @@ def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan) -> list:
 def run_all(workers: Sequence[Worker], crew: Crew, scene: Prepared, fitted: Callable[[], Fitted], chunks: list) -> None:
     """All chunks, then what is left waiting in the workers' blocks; fitted gives the bounds to use now."""
     crew.run(lambda worker, chunk: workers[worker].run(scene, fitted(), chunk), chunks)
-    Crew(crew.threads).run(lambda _, worker: worker.flush(scene, fitted()), workers)
+    Crew(crew.threads).run(lambda _, worker: worker.finish(scene, fitted()), workers)
 
 
 class Worker:
@@ -206,6 +206,10 @@ class Worker:
         if count:
             self._expand(scene, fitted, count)
 
+    def finish(self, scene: Prepared, fitted: Fitted) -> None:
+        """After the last chunk: whatever is still waiting."""
+        self.flush(scene, fitted)
+
     def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:
         if self.crew.stop.is_set():
             raise Stopped
@@ -230,21 +234,28 @@ class Worker:
 
     def _test(self, scene: Prepared, kind: int, table: np.ndarray, count: int) -> None:
         """Filters, then the exact test, on a block of feature pairs of one kind."""
-        pairs = self._feature_pairs[kind]
+        count = self._filter(scene, kind, table, self._feature_pairs[kind], count)
+        if count:
+            self._decide(scene, kind, table, self._feature_pairs[kind][:count])
+
+    def _filter(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray, count: int) -> int:
+        """Move the pairs that no filter discards to the front; returns how many there are."""
         for name in self.plan.filters:
             clock = time.perf_counter()
             kept = sieve(kind, FILTERS.index(name), scene.x0, scene.x1, table, pairs, count, self.horizon, self.fuzz)
             self.tally.add(name, count, kept, time.perf_counter() - clock)
             count = kept
-        if count:
-            self._decide(scene, kind, table, pairs[:count])
+        return count
 
     def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
-        count = len(pairs)
-        toi, toi_upper, status = self._toi[:count], self._toi_upper[:count], self._status[:count]
+        toi, toi_upper, status = self._answers(len(pairs))
         if decide(kind, scene.x0, scene.x1, table, pairs, toi, toi_upper, status, self.tally):
-            hit = np.flatnonzero(status == HIT)
-            self._keep(Found(kind, pairs[hit], toi[hit], toi_upper[hit]))
+            self._keep(kind, pairs, toi, toi_upper, status)
 
-    def _keep(self, found: Found) -> None:
-        self.found.append(found)
+    def _answers(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """toi, toi_upper and status to be filled in for so many pairs."""
+        return self._toi[:count], self._toi_upper[:count], self._status[:count]
+
+    def _keep(self, kind: int, pairs: np.ndarray, toi: np.ndarray, toi_upper: np.ndarray, status: np.ndarray) -> None:
+        hit = np.flatnonzero(status == HIT)
+        self.found.append(Found(kind, pairs[hit], toi[hit], toi_upper[hit]))

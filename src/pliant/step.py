@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import cached_property
 
 import numpy as np
 
 from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.bounds.kdops import ROOM
-from pliant.elementary.exact import decide
-from pliant.mesh.features import VERTEX_FACE
+from pliant.elementary.certified import HIT, MISS, UNSURE
+from pliant.elementary.exact import decide, decide_if_easy, decide_if_hard
+from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.pipeline import Fitted, Found, Plan, Prepared, Worker, chunks_of, fit, run_all
 
 # Bounds are fitted anew (some percent of a query) when the motion that is left has become this much shorter ...
@@ -22,6 +24,9 @@ _HARDLY = 0.05
 _LEEWAY = 2e-12
 # Rounded positions on the way, (1 - s) x0 + s x1, are off by at most 3 u of the largest coordinate.
 _FUZZ = 4 * 2.0**-53
+
+# Pairs that floating point cannot decide, at which a runner stops to decide them in integers.
+_HARD = 512
 
 Near = list[tuple[int, np.ndarray]]  # kind and pairs of features
 
@@ -38,12 +43,20 @@ class Race:
         self.horizon = 1.0
         self._scene, self._bounds, self._tally = scene, plan.bounds, tally
         self._fitted, self._fitted_to = fit(scene, plan.bounds, 1.0, ROOM, tally), 1.0
-        self._reach = _motion_per_extent(scene)
         self._horizon_lock, self._fit_lock = threading.Lock(), threading.Lock()
 
     def shorten(self, toi: float) -> None:
         with self._horizon_lock:
             self.horizon = min(self.horizon, toi + _LEEWAY)
+
+    @cached_property
+    def _reach(self) -> float:
+        """Mean motion of the vertices over the mean extent of the elements along an axis."""
+        scene = self._scene
+        corners = scene.leaves.corners
+        extent = float(np.abs(scene.x0[corners[:, 0]] * scene.factor - scene.x0[corners[:, 1]] * scene.factor).mean())
+        motion = float(np.abs(scene.x1 * scene.factor - scene.x0 * scene.factor).mean())
+        return motion / extent if extent > 0.0 else np.inf
 
     def fitted(self) -> Fitted:
         """The bounds for the next chunk; one worker at a time makes tighter ones where that pays."""
@@ -58,23 +71,22 @@ class Race:
         return self._fitted
 
 
-def _motion_per_extent(scene: Prepared) -> float:
-    """Mean motion of the vertices over the mean extent of the elements along an axis."""
-    if len(scene.x0) == 0 or len(scene.order) == 0:
-        return 0.0
-    corners = scene.leaves.corners
-    extent = float(np.abs(scene.x0[corners[:, 0]] * scene.factor - scene.x0[corners[:, 1]] * scene.factor).mean())
-    motion = float(np.abs(scene.x1 * scene.factor - scene.x0 * scene.factor).mean())
-    return motion / extent if extent > 0.0 else np.inf
-
-
 class Runner(Worker):
-    """A worker that only wants the first contact, and remembers the pairs of features that no filter could discard."""
+    """A worker that only wants the first contact, and remembers the pairs of features that no filter could discard.
+
+    Pairs that floating point cannot decide wait, the motion that is left may be shorter by the time they are looked at.
+    """
 
     def __init__(self, plan: Plan, crew: Crew, race: Race, fuzz: float) -> None:
         super().__init__(plan, crew)
         self.race, self.fuzz = race, fuzz
         self.near: Near = []
+        self._hard: tuple[list[np.ndarray], list[np.ndarray]] = [], []  # pairs, by kind
+
+    def finish(self, scene: Prepared, fitted: Fitted) -> None:
+        super().finish(scene, fitted)
+        for kind, table in ((VERTEX_FACE, scene.faces), (EDGE_EDGE, scene.edges)):
+            self._settle(scene, kind, table)
 
     def _test(self, scene: Prepared, kind: int, table: np.ndarray, count: int) -> None:
         self.horizon = self.race.horizon
@@ -83,13 +95,32 @@ class Runner(Worker):
     def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
         if self.race.horizon > _LEEWAY:  # else contact is at t = 0, and positions are x0 itself
             self.near.append((kind, pairs.copy()))
-        super()._decide(scene, kind, table, pairs)
+        toi, toi_upper, status = self._answers(len(pairs))
+        hits, unsure = decide_if_easy(kind, scene.x0, scene.x1, table, pairs, toi, toi_upper, status, self.tally)
+        if hits:
+            self._keep(kind, pairs, toi, toi_upper, status)
+        if unsure:
+            self._hard[kind].append(pairs[status == UNSURE])
+            if sum(map(len, self._hard[kind])) >= _HARD:
+                self._settle(scene, kind, table)
 
-    def _keep(self, found: Found) -> None:
-        earliest = float(found.toi.min())
+    def _settle(self, scene: Prepared, kind: int, table: np.ndarray) -> None:
+        """Decide what has been waiting, as far as the shorter motion does not bring it to nothing."""
+        if not self._hard[kind]:
+            return
+        pairs = np.concatenate(self._hard[kind])
+        self._hard[kind].clear()
+        if self.race.horizon < 1.0:
+            self.horizon = self.race.horizon
+            pairs = pairs[: self._filter(scene, kind, table, pairs, len(pairs))]
+        toi, toi_upper, status = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), np.int8)
+        if decide_if_hard(kind, scene.x0, scene.x1, table, pairs, toi, toi_upper, status, self.tally):
+            self._keep(kind, pairs, toi, toi_upper, status)
+
+    def _keep(self, kind: int, pairs: np.ndarray, toi: np.ndarray, toi_upper: np.ndarray, status: np.ndarray) -> None:
+        earliest = float(toi[status == HIT].min())
         if earliest <= self.race.horizon:
-            rows = np.flatnonzero(found.toi == earliest)
-            self.found.append(Found(found.kind, found.pairs[rows], found.toi[rows], found.toi_upper[rows]))
+            super()._keep(kind, pairs, toi, toi_upper, np.where(toi == earliest, status, MISS))
             self.race.shorten(earliest)
 
 

@@ -11,7 +11,7 @@ from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS, UNSURE, first_contact
 from pliant.elementary.double_double import tighten
 from pliant.filters.bernstein import in_range, magnitudes, scaled, unit_factor, vectors
-from pliant.filters.csat import apart_across_motion
+from pliant.filters.csat import apart_though_flat
 from pliant.mesh.features import VERTEX_FACE, quad
 
 WIDEST = 1e-12  # promise: toi_upper - toi
@@ -38,7 +38,7 @@ def decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status)
                     answer = UNSURE
                 else:
                     tightened += 1
-            if answer == UNSURE and apart_across_motion(kind, start, end, m):
+            if answer == UNSURE and apart_though_flat(kind, start, end, m):
                 answer = MISS
         hits += answer == HIT
         unsure += answer == UNSURE
@@ -54,30 +54,39 @@ def quads_of(kind: int, table: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return np.column_stack((table[pairs[:, 0]], table[pairs[:, 1]]))
 
 
-def _decide_undecided(kind, x0, x1, table, pairs, toi, toi_upper, status) -> int:
-    """Settle what floating point left UNSURE, in place; returns how many hit. Compiled when first needed."""
+def decide(kind, x0, x1, table, pairs, toi, toi_upper, status, tally: Tally) -> int:
+    """The exact test on a block of feature pairs, in place, tier after tier: status HIT or MISS; returns the hits."""
+    hits, unsure = decide_if_easy(kind, x0, x1, table, pairs, toi, toi_upper, status, tally)
+    if unsure:
+        undecided = np.flatnonzero(status == UNSURE)
+        lower, upper = np.empty(unsure), np.empty(unsure)
+        settled = np.empty(unsure, np.int8)
+        hits += decide_if_hard(kind, x0, x1, table, pairs[undecided], lower, upper, settled, tally)
+        toi[undecided], toi_upper[undecided], status[undecided] = lower, upper, settled
+    return hits
+
+
+def decide_if_easy(kind, x0, x1, table, pairs, toi, toi_upper, status, tally: Tally) -> tuple[int, int]:
+    """In floating point: status HIT, MISS or UNSURE; returns how many hit and how many are unsure."""
+    count, clock = len(pairs), time.perf_counter()
+    hits, tightened, unsure = decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status)
+    seconds = time.perf_counter() - clock
+    tally.add("exact", count, hits, seconds)
+    tally.add("exact: doubles", count, count - tightened - unsure, seconds)
+    tally.add("exact: double-doubles", tightened + unsure, tightened, 0.0)
+    return hits, unsure
+
+
+def decide_if_hard(kind, x0, x1, table, pairs, toi, toi_upper, status, tally: Tally) -> int:
+    """In integers, for pairs that are UNSURE in floating point; returns how many hit. Compiled when first needed."""
     from pliant.elementary.exact_integers import NO_TIME, decide_in_integers
 
     announce_compilation("decide_in_integers", 8)
-    undecided = np.flatnonzero(status == UNSURE)
-    quads = quads_of(kind, table, pairs[undecided])
-    lower, upper = np.empty(len(undecided)), np.empty(len(undecided))
-    decide_in_integers(kind, x0, x1, quads, np.arange(len(undecided)), lower, upper)
-    toi[undecided], toi_upper[undecided] = lower, upper
-    status[undecided] = np.where(lower < NO_TIME, HIT, MISS)
-    return int(np.count_nonzero(lower < NO_TIME))
-
-
-def decide(kind, x0, x1, table, pairs, toi, toi_upper, status, tally: Tally) -> int:
-    """The exact test on a block of feature pairs, in place, tier after tier: status HIT or MISS; returns the hits."""
-    count, clock = len(pairs), time.perf_counter()
-    hits, tightened, unsure = decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status)
-    floating = time.perf_counter()
-    if unsure:
-        hits += _decide_undecided(kind, x0, x1, table, pairs, toi, toi_upper, status)
-    now = time.perf_counter()
-    tally.add("exact", count, hits, now - clock)
-    tally.add("exact: doubles", count, count - tightened - unsure, floating - clock)
-    tally.add("exact: double-doubles", tightened + unsure, tightened, 0.0)
-    tally.add("exact: integers", unsure, unsure, now - floating)
+    clock = time.perf_counter()
+    decide_in_integers(kind, x0, x1, quads_of(kind, table, pairs), np.arange(len(pairs)), toi, toi_upper)
+    status[:] = np.where(toi < NO_TIME, HIT, MISS)
+    hits = int(np.count_nonzero(status == HIT))
+    seconds = time.perf_counter() - clock
+    tally.add("exact", 0, hits, seconds)
+    tally.add("exact: integers", len(pairs), len(pairs), seconds)
     return hits

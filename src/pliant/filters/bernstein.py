@@ -69,7 +69,10 @@ def restrict(start, end, t):
 @helper
 def looseness(m, fuzz):
     """How much the vectors change, relative to the smallest, if every vertex may be off by fuzz in each coordinate."""
-    return 2.0 * fuzz / min(m[0], min(m[1], m[2]))
+    smallest = min(m[0], min(m[1], m[2]))
+    if fuzz <= 2.0**-37 * smallest:  # nearly always: a division less, a percent of a query
+        return 2.0**-36
+    return 2.0 * fuzz / smallest
 
 
 @helper

@@ -14,7 +14,7 @@ from pliant.filters.bernstein import (
     unit_factor,
     vectors,
 )
-from pliant.filters.csat import centre_axis, separated_by
+from pliant.filters.csat import apart_by_centres
 from pliant.filters.dnf import never_coplanar
 from pliant.filters.ncf import never_meet
 from pliant.mesh.features import quad
@@ -46,17 +46,18 @@ def sieve(kind, which, x0, x1, table, pairs, count, horizon, fuzz):
             end = restrict(start, end, horizon)
             m = magnitudes(start, end)
             loose = CUT_OFF
-        if fuzz > 0.0:
-            loose += looseness(m, fuzz * factor)
         surely_apart = False
-        if in_range(m) and loose <= 0.01:
+        if in_range(m):
             if which == CSAT:
-                surely_apart = separated_by(kind, start, end, m, centre_axis(kind, start, end), loose)
-            elif which == DNF:
-                normal = cross_controls(start[0], start[1], end[0], end[1])
-                surely_apart = never_coplanar(start, end, m, normal, loose)
+                surely_apart = apart_by_centres(kind, start, end, m, loose, fuzz * factor)
             else:
-                surely_apart = never_meet(kind, start, end, m, loose)
+                if fuzz > 0.0:
+                    loose += looseness(m, fuzz * factor)
+                if which == DNF:
+                    normal = cross_controls(start[0], start[1], end[0], end[1])
+                    surely_apart = loose <= 0.01 and never_coplanar(start, end, m, normal, loose)
+                else:
+                    surely_apart = loose <= 0.01 and never_meet(kind, start, end, m, loose)
         if not surely_apart:
             pairs[kept, 0], pairs[kept, 1] = pairs[p, 0], pairs[p, 1]
             kept += 1
