@@ -25,8 +25,8 @@ _LEEWAY = 2e-12
 # Rounded positions on the way, (1 - s) x0 + s x1, are off by at most 3 u of the largest coordinate.
 _FUZZ = 4 * 2.0**-53
 
-# Pairs that floating point cannot decide, at which a runner stops to decide them in integers.
-_HARD = 512
+# So many pairs that only integers can decide wait; with 512 the last ones keep one thread busy while others are done.
+_HARD = 128
 
 Near = list[tuple[int, np.ndarray]]  # kind and pairs of features
 
