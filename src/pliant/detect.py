@@ -27,7 +27,7 @@ from pliant.filters.sieve import FILTERS
 from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.mesh.triangles import TriMesh, as_mesh
-from pliant.pipeline import Found, Plan, Worker, chunks_of, fit, prepare, run_all
+from pliant.pipeline import Found, Plan, Worker, chunks_of, fit, mark_free_patches, prepare, run_all
 from pliant.step import first_contacts, verified_positions
 
 _WANTED = {"all": ALL, "self": SELF, "inter": INTER}
@@ -69,6 +69,7 @@ def ccd(
     announce_compilation()
     scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally)
+    mark_free_patches(scene, fitted, 0.0, tally)
     workers = [Worker(plan, crew) for _ in range(crew.threads)]
     run_all(workers, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan))
     tally.merge(w.tally for w in workers)
@@ -142,7 +143,7 @@ def _as_labels(objects: Any, mesh: TriMesh, vertex_count: int) -> np.ndarray:
 
 def _plan(pairs: str, culling: str, bounds: str, filters: Sequence[str], assignment: str) -> Plan:
     choose(pairs, "pairs", tuple(_WANTED))
-    choose(culling, "culling", ("boxes", "brute"))
+    choose(culling, "culling", ("boxes", "cones", "brute"))
     choose(bounds, "bounds", tuple(AXES))
     choose(assignment, "assignment", ("static", "dynamic"))
     if isinstance(filters, str):

@@ -11,15 +11,19 @@ import numpy as np
 from pliant._tally import Tally
 from pliant._threads import Crew, Stopped
 from pliant.bounds.kdops import bound_elements, bound_union
+from pliant.culling.cones import fit_cones
+from pliant.culling.contours import FREE, free_patches
 from pliant.elementary.certified import HIT
 from pliant.elementary.exact import decide
 from pliant.filters.bernstein import unit_factor
 from pliant.filters.csat import cull_elements, gather_corners
 from pliant.filters.sieve import FILTERS, sieve
-from pliant.hierarchy.build import fit_nodes, label_ranges, split_elements
+from pliant.hierarchy.build import Tree, centres_of, fit_nodes, label_ranges, split_elements
+from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.traverse import INTER, STACK_SIZE, every_pair, seed_chunks, traverse
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, Elements, Owned, assign_features, elements_of
 from pliant.mesh.orphans import Incidence, incidence_of, orphan_pairs
+from pliant.mesh.patches import Patches, patches_of, twins_of
 from pliant.mesh.triangles import TriMesh
 from pliant.pairs.dynamic import drop_adjacent, expand_dynamic, expand_orphans
 from pliant.pairs.static import expand_static
@@ -58,12 +62,12 @@ class Prepared(NamedTuple):
     edges: np.ndarray
     leaves: Elements  # in the order of places
     owned: Owned  # by place
-    order: np.ndarray  # element at each place
-    depth: int  # of the tree
+    tree: Tree
     largest: float  # coordinate of the scene
     factor: float  # a power of two that brings it near 1
     labels: np.ndarray  # object of each place
     label_range: np.ndarray  # of each node
+    patches: Patches | None  # for normal cones
     incidence: Incidence | None  # for dynamic assignment
     orphans: tuple[np.ndarray, np.ndarray]  # the pairs that dynamic assignment does not come by: VF, EE
 
@@ -72,6 +76,7 @@ class Fitted(NamedTuple):
     """What depends on the motion that is left: bounds of everything up to some horizon."""
 
     nodes: np.ndarray  # by heap index
+    free: np.ndarray  # by heap index, not 0: nothing below this node meets anything else below it
     bounds: tuple[np.ndarray, np.ndarray, np.ndarray]  # of owned vertices, owned edges, elements by place
     points: np.ndarray  # corners of the elements by place, for the separating axis test
 
@@ -86,16 +91,22 @@ def prepare(
     clock = tally.lap("topology", clock)
     element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds)[1]
     clock = tally.lap("bounds", clock)
-    order, depth = split_elements(element_bounds, crew)
-    leaves = Elements(*(np.take(a, order, axis=0) for a in elements))
+    with_cones = "cones" in plan.culling
+    if with_cones:
+        twin = twins_of(elements.sides, len(mesh.edges))
+        tree = split_into_patches(centres_of(element_bounds), twin, crew)
+    else:
+        tree = split_elements(element_bounds, crew)
+    leaves = Elements(*(np.take(a, tree.order, axis=0) for a in elements))
     labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
     owned = assign_features(leaves, mesh.edges, len(x0))
     # At least so much that a rounding error of the denormals, 5e-324, is a small part of its rounding error too.
     largest = max((float(np.abs(x).max()) for x in (x0, x1) if x.size), default=0.0)
     largest = max(largest, 1e-300)
     scene = Prepared(
-        x0, x1, mesh.faces, mesh.edges, leaves, owned, order, depth,
-        largest, unit_factor((largest, largest, largest)), labels, label_ranges(labels, depth),
+        x0, x1, mesh.faces, mesh.edges, leaves, owned, tree,
+        largest, unit_factor((largest, largest, largest)), labels, label_ranges(labels, tree.begin),
+        patches_of(leaves, tree.begin, len(mesh.edges), len(x0)) if with_cones else None,
         *_dynamic(mesh, leaves, owned, plan),
     )  # fmt: skip
     tally.lap("hierarchy", clock)
@@ -117,8 +128,10 @@ def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally)
     """Bounds of features and nodes for the motion up to the horizon, with some room around."""
     clock = time.perf_counter()
     vertex_bounds, place_bounds = bound_elements(scene.x0, scene.x1, scene.leaves.corners, bounds, horizon, room)
+    nodes = fit_nodes(place_bounds, scene.tree.begin)
     fitted = Fitted(
-        fit_nodes(place_bounds, scene.depth),
+        nodes,
+        np.zeros(len(nodes), np.int8),
         (vertex_bounds[scene.owned.vertex], bound_union(vertex_bounds, scene.owned.ends), place_bounds),
         gather_corners(scene.leaves.corners, scene.x0, scene.x1, horizon, scene.factor),
     )
@@ -126,15 +139,27 @@ def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally)
     return fitted
 
 
+def mark_free_patches(scene: Prepared, fitted: Fitted, fuzz: float, tally: Tally) -> None:
+    """Normal cones and contours: which nodes surely do not meet themselves, for vertices off by at most fuzz."""
+    if scene.patches is None:
+        return
+    clock = time.perf_counter()
+    start, loop, turned = scene.patches
+    cones = fit_cones(scene.x0, scene.x1, scene.leaves.corners, turned, scene.tree.begin, fuzz)
+    clock = tally.lap("cones", clock)
+    tests, _ = free_patches(scene.x0, scene.x1, fitted.nodes, cones, start, loop, fuzz, 1, 2, fitted.free)
+    tally.add("contours", tests, tests - int(np.count_nonzero(fitted.free == FREE)), time.perf_counter() - clock)
+
+
 def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan) -> list:
     """What the threads take one by one: pairs of nodes that overlap (None: all elements), then slices of orphans."""
-    if len(scene.order) < 2:
+    if len(scene.tree.order) < 2:
         return []
     step = 6 * BLOCK
     orphans = [slice(begin, begin + step) for begin in range(0, max(map(len, scene.orphans)), step)]
     if plan.culling == "brute":
         return [None, *orphans]
-    seeds = seed_chunks(fitted.nodes, fitted.bounds[2], scene.label_range, plan.wanted, scene.depth, CHUNKS)
+    seeds = seed_chunks(fitted.nodes, fitted.bounds[2], scene.tree.begin, fitted.free, scene.label_range, plan.wanted, CHUNKS)
     return [*seeds, *orphans]
 
 
@@ -172,10 +197,10 @@ class Worker:
             self._run_nodes(scene, fitted, chunk)
 
     def _run_brute(self, scene: Prepared, fitted: Fitted) -> None:
-        i, j, count = every_pair(len(scene.order), 0, 0, self._element_pairs)
+        i, j, count = every_pair(len(scene.tree.order), 0, 0, self._element_pairs)
         while count:
             self._expand(scene, fitted, count)
-            i, j, count = every_pair(len(scene.order), i, j, self._element_pairs)
+            i, j, count = every_pair(len(scene.tree.order), i, j, self._element_pairs)
 
     def _run_orphans(self, scene: Prepared, fitted: Fitted, chunk: slice) -> None:
         clock = time.perf_counter()
@@ -192,8 +217,8 @@ class Worker:
         while top:
             clock = time.perf_counter()
             top, count, compared = traverse(
-                fitted.nodes, fitted.bounds[2], scene.label_range, self.plan.wanted,
-                scene.depth, scene.depth + 1, self._stack, top, self._element_pairs, self._waiting,
+                fitted.nodes, fitted.bounds[2], scene.tree.begin, fitted.free, scene.label_range, self.plan.wanted,
+                len(fitted.nodes), self._stack, top, self._element_pairs, self._waiting,
             )  # fmt: skip
             self.tally.add("traversal", compared, count - self._waiting, time.perf_counter() - clock)
             self._waiting = count

@@ -1,12 +1,14 @@
 """A binary tree without pointers: build, refit, restructure.
 
-All leaves are on one level. Node i of the level with 2^d nodes (heap index 2^d + i) holds the elements at places
-i n >> d up to (i + 1) n >> d of ``order``: the tree *is* that permutation, halved again and again. Elements are split
-at the median along the widest axis of their centres, which gives tighter nodes than a space-filling curve for the same
+All leaves are on one level. Node i of the level with 2^d nodes (heap index 2^d + i) holds the elements at the places of
+the leaves below it: the tree *is* a permutation of the elements, and where in it the leaves begin. Elements are split at
+the median along the widest axis of their centres, which gives tighter nodes than a space-filling curve for the same
 shape of tree, and refitting is one pass from the bottom.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,22 +17,36 @@ from pliant._threads import Crew
 
 # Elements of a leaf: from LEAF_SIZE / 2 to LEAF_SIZE. Measured on cloth-ball, traversal with 2, 4, 8: see bench/README.
 LEAF_SIZE = 4
+LARGEST_LEAF = 2 * LEAF_SIZE  # where patches are kept whole
 # A refitted tree is rebuilt when its nodes have grown so much against those it was built with.
 WORN_OUT = 1.6
-_TOP = 3  # levels that are split before the threads take one subtree each
+TOP_LEVELS = 3  # levels that are split before the threads take one subtree each
 
 
-def split_elements(element_bounds: np.ndarray, crew: Crew) -> tuple[np.ndarray, int]:
-    """The tree over elements with the given bounds, (k, 2 axes): the order of its places, (k,) int32, and its depth."""
-    count = len(element_bounds)
+class Tree(NamedTuple):
+    order: np.ndarray  # (k,) int32 the element at each place
+    begin: np.ndarray  # (2**depth + 1,) int64 leaf i holds places begin[i] up to begin[i + 1]
+    depth: int
+
+
+def depth_for(count: int) -> int:
+    """Levels below the root, such that leaves have from LEAF_SIZE / 2 to LEAF_SIZE elements."""
     depth = 0
     while (count >> depth) >= LEAF_SIZE:
         depth += 1
+    return depth
+
+
+def split_elements(element_bounds: np.ndarray, crew: Crew) -> Tree:
+    """The tree over elements with the given bounds, (k, 2 axes)."""
+    count = len(element_bounds)
+    depth = depth_for(count)
     centres = centres_of(element_bounds)
-    top = min(depth, _TOP)
+    top = min(depth, TOP_LEVELS)
     split_below(centres, 0, 0, top)
     crew.run(lambda _, i: split_below(centres, top, i, depth), range(1 << top))
-    return centres[:, 3].astype(np.int32), depth
+    begin = (np.arange((1 << depth) + 1, dtype=np.int64) * count) >> depth
+    return Tree(centres[:, 3].astype(np.int32), begin, depth)
 
 
 def is_worn_out(nodes: np.ndarray, cost_when_built: float) -> bool:
@@ -40,7 +56,7 @@ def is_worn_out(nodes: np.ndarray, cost_when_built: float) -> bool:
 
 def tree_cost(nodes: np.ndarray) -> float:
     """Sum of the half perimeters of all nodes, in units of the root's: what a traversal has to look at, roughly."""
-    size = (nodes[1:, 1:6:2] - nodes[1:, 0:6:2]).sum(axis=1)
+    size = np.maximum(nodes[1:, 1:6:2] - nodes[1:, 0:6:2], 0.0).sum(axis=1)  # 0 for nodes without elements
     return float(size.sum() / size[0]) if len(size) and size[0] > 0 else 0.0
 
 
@@ -67,7 +83,7 @@ def split_below(centres, level, i, depth):
             at = level + below
             begin, end = (node * count) >> at, ((node + 1) * count) >> at
             middle = ((2 * node + 1) * count) >> (at + 1)
-            _select(centres, _widest_axis(centres, begin, end), begin, middle, end)
+            select(centres, _widest_axis(centres, begin, end), begin, middle, end)
 
 
 @helper
@@ -84,7 +100,7 @@ def _widest_axis(centres, begin, end):
 
 
 @helper
-def _select(centres, axis, begin, middle, end):
+def select(centres, axis, begin, middle, end):
     """Quickselect: the smallest middle - begin of rows begin .. end - 1 come first."""
     left, right = begin, end - 1
     while left < right:
@@ -114,18 +130,20 @@ def _median_of_three(a, b, c):
 
 
 @kernel
-def fit_nodes(place_bounds, depth):
-    """(2**(depth + 1), 2 axes) bounds of all nodes by heap index, 1 is the root, from those of the elements by
-    place."""
-    count, columns = place_bounds.shape
-    leaves = 1 << depth
+def fit_nodes(place_bounds, begin):
+    """(2**(depth + 1), 2 axes) bounds of all nodes by heap index, 1 is the root, from those of the elements by place.
+
+    Bounds of a node without elements are turned inside out, and overlap nothing.
+    """
+    columns = place_bounds.shape[1]
+    leaves = len(begin) - 1
     out = np.empty((2 * leaves, columns))
     for c in range(columns):
         out[0, c] = 0.0
     for leaf in range(leaves):
         for c in range(0, columns, 2):
             lower, upper = np.inf, -np.inf
-            for i in range((leaf * count) >> depth, ((leaf + 1) * count) >> depth):
+            for i in range(begin[leaf], begin[leaf + 1]):
                 lower = min(lower, place_bounds[i, c])
                 upper = max(upper, place_bounds[i, c + 1])
             out[leaves + leaf, c], out[leaves + leaf, c + 1] = lower, upper
@@ -137,13 +155,13 @@ def fit_nodes(place_bounds, depth):
 
 
 @kernel
-def label_ranges(labels, depth):
+def label_ranges(labels, begin):
     """(2**(depth + 1), 2) smallest and largest label of the elements below each node; labels in order of places."""
-    count, leaves = len(labels), 1 << depth
+    leaves = len(begin) - 1
     out = np.empty((2 * leaves, 2), np.int32)
     for leaf in range(leaves):
         lower, upper = np.int32(2**31 - 1), np.int32(-1)
-        for i in range((leaf * count) >> depth, ((leaf + 1) * count) >> depth):
+        for i in range(begin[leaf], begin[leaf + 1]):
             lower, upper = min(lower, labels[i]), max(upper, labels[i])
         out[leaves + leaf, 0], out[leaves + leaf, 1] = lower, upper
     for node in range(leaves - 1, 0, -1):

@@ -14,32 +14,31 @@ ALL, SELF, INTER = 0, 1, 2
 STACK_SIZE = 4 * 32
 
 
-def seed_chunks(nodes, place_bounds, label_range, wanted: int, depth: int, most: int) -> np.ndarray:
+def seed_chunks(nodes, place_bounds, begin, free, label_range, wanted: int, most: int) -> np.ndarray:
     """Overlapping node pairs of one level, at least about ``most`` where the tree has them: chunks for the threads."""
-    level, pairs = 0, np.array([[1, 1]], np.int32)
-    while level < depth and len(pairs) < most:
+    depth = (len(nodes) // 2).bit_length() - 1
+    level, pairs = 0, np.full((0 if free[1] else 1, 2), 1, np.int32)
+    while level < depth and 0 < len(pairs) < most:
         level += 1
         stack = np.empty((STACK_SIZE + 4 * len(pairs), 2), np.int32)
         stack[: len(pairs)] = pairs
         out = np.empty((4 * len(pairs), 2), np.int32)
-        _, count, _ = traverse(nodes, place_bounds, label_range, wanted, depth, level, stack, len(pairs), out, 0)
+        _, count, _ = traverse(nodes, place_bounds, begin, free, label_range, wanted, 1 << level, stack, len(pairs), out, 0)
         pairs = out[:count]
     return pairs
 
 
 @kernel
-def traverse(nodes, place_bounds, label_range, wanted, depth, stop_level, stack, top, out, count):
+def traverse(nodes, place_bounds, begin, free, label_range, wanted, first_stop, stack, top, out, count):
     """Go on with the node pairs on the stack until it is empty or the block, which holds count pairs already, is full.
 
-    Emits pairs of nodes at stop_level; at stop_level = depth + 1, pairs of places of the elements themselves, the
-    smaller first. nodes: bounds by heap index. Both nodes of a pair are on one level. Returns (top, pairs in
-    the block, pairs of bounds compared).
+    Emits pairs of nodes from heap index first_stop on; where that is beyond all nodes, pairs of places of the elements
+    themselves, the smaller first. nodes: bounds by heap index; free: not 0 for nodes that surely do not meet themselves.
+    Both nodes of a pair are on one level. Returns (top, pairs in the block, pairs of bounds compared).
     """
     capacity = len(out)
     compared = 0
-    leaves = 1 << depth
-    elements = len(place_bounds)
-    first_stop = 1 << stop_level
+    leaves = len(begin) - 1
     while top > 0:
         a, b = stack[top - 1, 0], stack[top - 1, 1]
         if first_stop <= leaves and a >= first_stop:
@@ -49,8 +48,8 @@ def traverse(nodes, place_bounds, label_range, wanted, depth, stop_level, stack,
             out[count, 0], out[count, 1] = a, b
             count += 1
         elif a >= leaves:
-            a_begin, a_end = ((a - leaves) * elements) >> depth, ((a - leaves + 1) * elements) >> depth
-            b_begin, b_end = ((b - leaves) * elements) >> depth, ((b - leaves + 1) * elements) >> depth
+            a_begin, a_end = begin[a - leaves], begin[a - leaves + 1]
+            b_begin, b_end = begin[b - leaves], begin[b - leaves + 1]
             if count + (a_end - a_begin) * (b_end - b_begin) > capacity:
                 break
             top -= 1
@@ -66,6 +65,8 @@ def traverse(nodes, place_bounds, label_range, wanted, depth, stop_level, stack,
             for child_a in range(2 * a, 2 * a + 2):
                 box_a = box(nodes, child_a)
                 for child_b in range(child_a if a == b else 2 * b, 2 * b + 2):
+                    if child_a == child_b and free[child_a] != 0:
+                        continue
                     compared += 1
                     if overlap(box_a, nodes, child_a, nodes, child_b) and (
                         wanted == ALL or _is_wanted(label_range, wanted, child_a, child_b)

@@ -1,0 +1,142 @@
+"""Normal cones: for every node, a cone around the normals of its faces during the whole motion.
+
+The normal of a moving triangle, n = e1 x e2, is a quadratic with Bernstein vectors n0, (e1 at 0 x e2 at 1 + e1 at 1 x
+e2 at 0) / 2, n1, and a positive combination of them at every time: a cone (of less than a right angle to its axis, so
+convex) around the three holds it. A face that is degenerate, or may become so, has no normal: its cone is everything
+(errata 4). Faces are turned over where they do not agree with their neighbours (``mesh/patches``).
+
+A cone is a row of axis (unit to rounding) and the cosine of its half angle; EVERYTHING where there is none, NOTHING for
+a node without faces.
+
+Rounding. Computed control vectors are off by 5 u 2 m1 m2 in each coordinate (``filters/bernstein``), and by fuzz: 2
+fuzz in each coordinate of e1 and e2, so 4 fuzz (m1 + m2) + 8 fuzz^2 in n. A vector off by d, relative to its length, is
+off in direction by an angle of sine d. Cosines get SLACK off, some 1e-12, which is far more than the roundings of the
+few operations in between; for a narrow cone that is an angle of 1e-6, at every level.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+from pliant.filters.bernstein import UNIT_ROUNDOFF
+from pliant.vec3 import add, cross, dot, max_norm, row, scale, sub
+
+EVERYTHING, NOTHING = -1.0, 2.0
+_SLACK = 1e-12
+_NARROW = 1e-9
+
+
+@kernel
+def fit_cones(x0, x1, corners, turned, begin, fuzz):
+    """(nodes, 4) the cone of every node by heap index, for vertices moving from x0 to x1 that are off by at most
+    fuzz."""
+    leaves = len(begin) - 1
+    out = np.empty((2 * leaves, 4))
+    for leaf in range(leaves):
+        cone = 0.0, 0.0, 0.0, NOTHING
+        for i in range(begin[leaf], begin[leaf + 1]):
+            face = _face_cone(x0, x1, corners, i, fuzz)
+            cone = _merge(cone, (-face[0], -face[1], -face[2], face[3]) if turned[i] else face)
+        _store(out, leaves + leaf, cone)
+    for node in range(leaves - 1, 0, -1):
+        _store(out, node, _merge(_load(out, 2 * node), _load(out, 2 * node + 1)))
+    return out
+
+
+@helper
+def _store(cones, i, cone):
+    for k in range(4):
+        cones[i, k] = cone[k]
+
+
+@helper
+def _load(cones, i):
+    return cones[i, 0], cones[i, 1], cones[i, 2], cones[i, 3]
+
+
+@helper
+def _face_cone(x0, x1, corners, i, fuzz):
+    p, q, r = corners[i, 0], corners[i, 1], corners[i, 2]
+    a0, b0 = sub(row(x0, q), row(x0, p)), sub(row(x0, r), row(x0, p))
+    a1, b1 = sub(row(x1, q), row(x1, p)), sub(row(x1, r), row(x1, p))
+    m1, m2 = max(max_norm(a0), max_norm(a1)), max(max_norm(b0), max_norm(b1))
+    if not (m1 > 1e-70 and m1 < 1e70 and m2 > 1e-70 and m2 < 1e70):
+        return 0.0, 0.0, 0.0, EVERYTHING
+    first, last = cross(a0, b0), cross(a1, b1)
+    middle = scale(add(cross(a0, b1), cross(a1, b0)), 0.5)
+    axis = add(add(first, last), scale(middle, 2.0))
+    length = math.sqrt(dot(axis, axis))
+    off = 1.8 * (10.0 * UNIT_ROUNDOFF * m1 * m2 + 4.0 * fuzz * (m1 + m2) + 8.0 * fuzz * fuzz)  # 1.8 > sqrt(3)
+    if not length > 1e3 * off:
+        return 0.0, 0.0, 0.0, EVERYTHING
+    axis = scale(axis, 1.0 / length)
+    cosine = min(min(_cosine(axis, first, off), _cosine(axis, middle, off)), _cosine(axis, last, off))
+    if cosine <= _NARROW:
+        return 0.0, 0.0, 0.0, EVERYTHING
+    return axis[0], axis[1], axis[2], cosine
+
+
+@helper
+def _cosine(axis, v, off):
+    """At most the cosine of the angle to any vector within ``off`` of v; EVERYTHING where that is not below a right
+    angle."""
+    length = math.sqrt(dot(v, v))
+    if not length > 10.0 * off:
+        return EVERYTHING
+    # cos(a + d) >= cos a - d for an angle d, and asin(s) <= 1.01 s for s <= 0.1.
+    return dot(axis, v) / length - 1.01 * off / length - _SLACK
+
+
+@helper
+def _merge(a, b):
+    """The smallest cone around two cones, to rounding."""
+    if a[3] == EVERYTHING or b[3] == NOTHING:
+        return a
+    if b[3] == EVERYTHING or a[3] == NOTHING:
+        return b
+    cos_between = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    if _cosine_of_sum(cos_between, b[3]) >= a[3]:
+        return a
+    if _cosine_of_sum(cos_between, a[3]) >= b[3]:
+        return b
+    axis = _middle_axis(a, b, cos_between)
+    cosine = min(
+        _cosine_of_sum(axis[0] * a[0] + axis[1] * a[1] + axis[2] * a[2], a[3]),
+        _cosine_of_sum(axis[0] * b[0] + axis[1] * b[1] + axis[2] * b[2], b[3]),
+    )
+    if cosine <= _NARROW:
+        return 0.0, 0.0, 0.0, EVERYTHING
+    return axis[0], axis[1], axis[2], cosine
+
+
+@helper
+def _cosine_of_sum(cos_a, cos_b):
+    """At most the cosine of the sum of two angles, the second below a right one; EVERYTHING unless both are.
+
+    An error of 1e-15 in a cosine makes at most 4e-8 in a small sine: 1 - c^2 is rounded up by some ulps.
+    """
+    if cos_a <= 0.0:
+        return EVERYTHING
+    sin_a, sin_b = math.sqrt(max(0.0, 1.0 - cos_a * cos_a) + 2e-15), math.sqrt(max(0.0, 1.0 - cos_b * cos_b) + 2e-15)
+    return cos_a * cos_b - sin_a * sin_b - _SLACK
+
+
+@helper
+def _middle_axis(a, b, cos_between):
+    """Halfway between the outermost directions of two cones, that of a away from b and that of b away from a.
+
+    In the plane of the two axes these are cos a - sin p, p the unit vector across a towards b, and likewise for b. Any
+    axis would do: what it holds is computed from it.
+    """
+    sin_between = math.sqrt(max(0.0, 1.0 - cos_between * cos_between))
+    if sin_between < 1e-6:
+        return a[0], a[1], a[2]
+    sin_a, sin_b = math.sqrt(max(0.0, 1.0 - a[3] * a[3])), math.sqrt(max(0.0, 1.0 - b[3] * b[3]))
+    share_a = a[3] + (sin_a * cos_between - sin_b) / sin_between
+    share_b = b[3] + (sin_b * cos_between - sin_a) / sin_between
+    axis = share_a * a[0] + share_b * b[0], share_a * a[1] + share_b * b[1], share_a * a[2] + share_b * b[2]
+    length = math.sqrt(dot(axis, axis))
+    return scale(axis, 1.0 / length) if length > 1e-6 else (a[0], a[1], a[2])

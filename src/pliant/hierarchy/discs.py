@@ -1,0 +1,235 @@
+"""A hierarchy whose nodes are patches of surface, discs as far as possible: what normal cones can cull.
+
+A patch is cut across its long way, measured along the surface: between its two ends, at the triangles that are as near
+to the one as to the other. Both sides of such a cut hang together but for splinters, which go to the other side. If the
+patch is a disc and both ends are at its boundary, so are both halves. Distances count triangles, and do not change
+when the surface bends: a patch that is compact now stays so, while boxes around what is near by chance come apart.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+from pliant._threads import Crew
+from pliant.hierarchy.build import LARGEST_LEAF, TOP_LEVELS, Tree, depth_for, select
+
+
+class _Work(NamedTuple):
+    """What the splits of all threads work on, each on its own range."""
+
+    twin: np.ndarray  # (3 k,) the side of the neighbour, 3 * element + corner, at each side; < 0 where there is none
+    centres: np.ndarray  # (k, 3)
+    node: np.ndarray  # (k,) int32 the node that has an element, by heap index; other marks on the way
+    rows: np.ndarray  # (k, 4) a range of elements: key, -, -, element
+    queue: np.ndarray  # (k,) int32
+    distance: np.ndarray  # (2, k) int32 by element, from the two ends
+
+
+def split_into_patches(centres: np.ndarray, twin: np.ndarray, crew: Crew) -> Tree:
+    """The tree over elements with the given centres and neighbours across sides (see ``_Work``)."""
+    count = len(centres)
+    depth = depth_for(count)
+    work = _Work(
+        twin, centres, np.ones(count, np.int32),
+        np.empty((count, 4)), np.empty(count, np.int32), np.empty((2, count), np.int32),
+    )  # fmt: skip
+    work.rows[:, 3] = np.arange(count)
+    begin = np.zeros((1 << depth) + 1, np.int64)
+    begin[-1] = count
+    top = min(depth, TOP_LEVELS)
+    split_patches(work, begin, depth, 0, 0, top)
+    crew.run(lambda _, i: split_patches(work, begin, depth, top, i, depth), range(1 << top))
+    return Tree(work.rows[:, 3].astype(np.int32), begin, depth)
+
+
+@kernel
+def split_patches(work, begin, depth, level, i, until):
+    """Sort the elements below node i of a level into the nodes of the level ``until``; begin: of the leaves."""
+    for at in range(level, until):
+        for node in range(i << (at - level), (i + 1) << (at - level)):
+            first, end = begin[node << (depth - at)], begin[(node + 1) << (depth - at)]
+            capacity = LARGEST_LEAF << (depth - at - 1)
+            begin[(2 * node + 1) << (depth - at - 1)] = _split(work, first, end, (1 << at) + node, capacity)
+
+
+@helper
+def _split(work, begin, end, node, capacity):
+    """Halve one node; returns where its second half begins."""
+    if end - begin < 2:
+        for k in range(begin, end):
+            work.node[np.int64(work.rows[k, 3])] = 2 * node
+        return end
+    tail = _spread(work, np.int64(work.rows[begin, 3]), node, -1, begin, 0)
+    if tail == end:
+        return _cut_across(work, begin, end, node, capacity)
+    return _part_pieces(work, begin, end, node, tail)
+
+
+@helper
+def _spread(work, root, old, new, begin, which):
+    """Breadth first from an element through those marked ``old``, which become ``new``, into the queue from ``begin``
+    on.
+
+    Returns where the queue ends; distance[which] is filled in.
+    """
+    node, queue, twin, distance = work.node, work.queue, work.twin, work.distance
+    node[root] = new
+    distance[which, root] = 0
+    queue[begin] = root
+    head, tail = begin, begin + 1
+    while head < tail:
+        i = queue[head]
+        head += 1
+        for s in range(3 * i, 3 * i + 3):
+            if twin[s] >= 0:
+                j = twin[s] // 3
+                if node[j] == old:
+                    node[j] = new
+                    distance[which, j] = distance[which, i] + 1
+                    queue[tail] = j
+                    tail += 1
+    return tail
+
+
+@helper
+def _cut_across(work, begin, end, node, capacity):
+    """A connected patch: cut it between its ends. All its elements are marked -1, and queue[end - 1] is one end."""
+    rows, queue = work.rows, work.queue
+    a = queue[end - 1]
+    _spread(work, a, -1, node, begin, 0)
+    b = queue[end - 1]
+    _spread(work, b, node, -1, begin, 1)
+    way = (
+        work.centres[b, 0] - work.centres[a, 0],
+        work.centres[b, 1] - work.centres[a, 1],
+        work.centres[b, 2] - work.centres[a, 2],
+    )
+    length = 1e-300 + way[0] * way[0] + way[1] * way[1] + way[2] * way[2]
+    for k in range(begin, end):
+        i = queue[k]
+        along = 0.0
+        for c in range(3):
+            along += way[c] * (work.centres[i, c] - work.centres[a, c])
+        # Where triangles are equally far, by their place on the straight way.
+        tie = max(0.0, min(0.9, 0.9 * along / length))
+        rows[k, 0] = work.distance[0, i] - work.distance[1, i] + tie
+        rows[k, 3] = i
+    middle = (begin + end) >> 1
+    select(rows, 0, begin, middle, end)
+    for k in range(begin, end):
+        work.node[np.int64(rows[k, 3])] = 2 * node + (k >= middle)
+    left = middle - begin
+    left -= _give_splinters(work, begin, middle, 2 * node, 2 * node + 1)
+    left += _give_splinters(work, begin, end, 2 * node + 1, 2 * node)
+    left += _give_teeth(work, begin, end, 2 * node)
+    if left > capacity or end - begin - left > capacity:
+        for k in range(begin, end):
+            work.node[np.int64(rows[k, 3])] = 2 * node + (k >= middle)
+        return middle
+    return _sort_by_node(work, begin, end, 2 * node)
+
+
+@helper
+def _give_splinters(work, begin, end, mine, other):
+    """Of the elements marked ``mine`` all but the largest piece become ``other``; returns how many."""
+    rows, queue, node = work.rows, work.queue, work.node
+    tail = begin
+    best_begin, best_end = begin, begin
+    for k in range(begin, end):
+        i = np.int64(rows[k, 3])
+        if node[i] == mine:
+            piece = tail
+            tail = _spread(work, i, mine, -1, piece, 0)
+            if tail - piece > best_end - best_begin:
+                best_begin, best_end = piece, tail
+    for k in range(begin, tail):
+        node[queue[k]] = mine if best_begin <= k and k < best_end else other
+    return tail - begin - (best_end - best_begin)
+
+
+@helper
+def _give_teeth(work, begin, end, left):
+    """Straighten the cut: a triangle that has two neighbours across goes there. Returns what the left side gains.
+
+    A contour is star-shaped if its edges are seen from the middle under one orientation, which teeth are not. Every
+    move makes the cut shorter by an edge, so this ends.
+    """
+    rows, node, twin = work.rows, work.node, work.twin
+    gain = 0
+    moved = True
+    while moved:
+        moved = False
+        for k in range(begin, end):
+            i = np.int64(rows[k, 3])
+            here = across = 0
+            for s in range(3 * i, 3 * i + 3):
+                if twin[s] >= 0:
+                    side = node[twin[s] // 3]
+                    here += side == node[i]
+                    across += side == (2 * left + 1) - node[i]
+            if across >= 2 and across > here:
+                gain += 1 if node[i] != left else -1
+                node[i] = 2 * left + 1 - node[i]
+                moved = True
+    return gain
+
+
+@helper
+def _sort_by_node(work, begin, end, first):
+    """Elements marked ``first`` to the front, in order; returns where the others begin."""
+    rows, queue = work.rows, work.queue
+    middle, others = begin, 0
+    for k in range(begin, end):
+        i = np.int64(rows[k, 3])
+        if work.node[i] == first:
+            rows[middle, 3] = i
+            middle += 1
+        else:
+            queue[begin + others] = i
+            others += 1
+    for k in range(others):
+        rows[middle + k, 3] = queue[begin + k]
+    return middle
+
+
+@helper
+def _part_pieces(work, begin, end, node, tail):
+    """Several pieces: keep them whole where the balance allows, in the order in which they lie along the widest axis.
+
+    The first piece is in the queue up to ``tail`` already.
+    """
+    rows, queue = work.rows, work.queue
+    start = np.empty(end - begin + 1, np.int64)
+    start[0], start[1] = begin, tail
+    pieces = 1
+    for k in range(begin, end):
+        i = np.int64(rows[k, 3])
+        if work.node[i] == node:
+            tail = _spread(work, i, node, -1, tail, 0)
+            pieces += 1
+            start[pieces] = tail
+    centre = np.zeros((pieces, 3))
+    for p in range(pieces):
+        for k in range(start[p], start[p + 1]):
+            for c in range(3):
+                centre[p, c] += work.centres[queue[k], c] / (start[p + 1] - start[p])
+    axis, widest = 0, -1.0
+    for c in range(3):
+        extent = centre[:, c].max() - centre[:, c].min()
+        if extent > widest:
+            axis, widest = c, extent
+    middle, wanted, k = begin, (begin + end) >> 1, begin
+    for p in np.argsort(centre[:, axis]):
+        for q in range(start[p], start[p + 1]):
+            rows[k, 3] = queue[q]
+            k += 1
+        if abs(k - wanted) < abs(middle - wanted):
+            middle = k
+    if 5 * abs(middle - wanted) > wanted - begin:  # leaves that are too full or empty cost more than a cut piece
+        middle = wanted
+    for k in range(begin, end):
+        work.node[np.int64(rows[k, 3])] = 2 * node + (k >= middle)
+    return middle

@@ -1,0 +1,243 @@
+"""Which nodes of a hierarchy are discs, and the contours of those that are.
+
+The contour test (paper 000) proves nothing for a patch that is not a disc: connected, manifold, one boundary loop
+(errata 2). For a patch with F faces, E edges and V vertices that hangs together across edges of at most two of its
+faces, V - E + F = 2 - 2 g - b - p, g counting handles (or halves of them, for crosscaps), b boundary loops and p points
+at which it is pinched. So with a boundary at all, V - E + F = 1 means g = p = 0 and b = 1: a disc.
+
+All counts are sums over the nodes below: an edge between two faces of a node lies inside it from the lowest node that
+has both faces upwards, and so does the second appearance of a vertex.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+from pliant.mesh.features import Elements
+
+
+class Patches(NamedTuple):
+    """What the contour test needs to know of the elements below each node, by heap index."""
+
+    start: np.ndarray  # (nodes + 1,) int64, contour of node i: loop[start[i]:start[i + 1]]; none where it is no disc
+    loop: np.ndarray  # int32 vertex ids, along the boundary, counter-clockwise as seen from where the normals point
+    turned: np.ndarray  # (k,) bool by place, the face has to be turned over to agree with its neighbours
+
+
+def patches_of(elements: Elements, begin: np.ndarray, edge_count: int, vertex_count: int) -> Patches:
+    """The discs among the nodes of a hierarchy over these elements, in the order of places; begin: of its leaves."""
+    corners = elements.corners
+    twin = twins_of(elements.sides, edge_count)
+    turned, seam = _turn(corners, twin)
+    leaf, counts = _leaf_of_place(begin), np.array([vertex_count, edge_count])
+    is_disc, size = _discs(corners, elements.face, elements.sides, leaf, twin, seam, counts, len(begin) - 1)
+    return Patches(*_contours(corners, begin, leaf, twin, turned, is_disc, size, vertex_count), turned)
+
+
+_BORDER, _NON_MANIFOLD = -1, -2
+
+
+@kernel
+def twins_of(sides, edge_count):
+    """(3 k,) the other side, 3 * place + corner, at the same edge; _BORDER: there is none; _NON_MANIFOLD: several."""
+    out = np.full(3 * len(sides), _BORDER, np.int32)
+    first, count = np.full(edge_count, -1, np.int32), np.zeros(edge_count, np.int32)
+    for s in range(3 * len(sides)):
+        e = sides[s // 3, s % 3]
+        if e >= 0:
+            count[e] += 1
+            if first[e] >= 0 and count[e] == 2:
+                out[s], out[first[e]] = first[e], s
+            else:
+                first[e] = s
+    for s in range(3 * len(sides)):
+        e = sides[s // 3, s % 3]
+        if e < 0 or count[e] > 2:
+            out[s] = _NON_MANIFOLD
+    return out
+
+
+@kernel
+def _turn(corners, twin):
+    """Which faces to turn over so that neighbours agree, and at which sides (seams of one-sided surfaces) they still
+    do not."""
+    count = len(corners)
+    turned, seen = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    seam = np.zeros(3 * count, np.bool_)
+    queue = np.empty(count, np.int32)
+    for root in range(count):
+        if seen[root]:
+            continue
+        seen[root] = True
+        queue[0] = root
+        head, tail = 0, 1
+        while head < tail:
+            i = queue[head]
+            head += 1
+            for c in range(3):
+                other = twin[3 * i + c]
+                if other < 0:
+                    continue
+                j = other // 3
+                same_way = corners[i, c] == corners[j, other % 3]  # neighbours that agree run along it in two ways
+                if not seen[j]:
+                    seen[j] = True
+                    turned[j] = turned[i] != same_way
+                    queue[tail] = j
+                    tail += 1
+                elif turned[j] != (turned[i] != same_way):
+                    seam[3 * i + c] = True
+                    seam[other] = True
+    return turned, seam
+
+
+@kernel
+def _leaf_of_place(begin):
+    """The leaf, by heap index, that holds each place."""
+    leaves = len(begin) - 1
+    out = np.empty(begin[leaves], np.int32)
+    for leaf in range(leaves):
+        for i in range(begin[leaf], begin[leaf + 1]):
+            out[i] = leaves + leaf
+    return out
+
+
+@helper
+def _meeting(a, b):
+    """The lowest node that has both leaves below it, by heap index."""
+    while a != b:
+        a >>= 1
+        b >>= 1
+    return a
+
+
+@helper
+def _root(parent, i):
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
+
+
+@kernel
+def _discs(corners, face, sides, leaf, twin, seam, counts, leaves):
+    """(is_disc, boundary sides) of every node by heap index; 0 sides for nodes that are no surface.
+
+    counts: of vertices and edges.
+    """
+    count = len(corners)
+    faces, broken = np.zeros(2 * leaves, np.int64), np.zeros(2 * leaves, np.bool_)
+    for i in range(count):
+        faces[leaf[i]] += 1
+        a, b, c = corners[i, 0], corners[i, 1], corners[i, 2]
+        broken[leaf[i]] |= face[i] < 0 or a == b or b == c or a == c
+    again, last = np.zeros(2 * leaves, np.int64), np.full(counts[0], -1, np.int32)  # vertices that come again
+    for i in range(count):
+        for c in range(3):
+            v = corners[i, c]
+            if last[v] >= 0:
+                again[_meeting(leaf[last[v]], leaf[i])] += 1
+            last[v] = i
+    last = np.full(counts[1], -1, np.int32)
+    inner = np.zeros(2 * leaves + 1, np.int64)  # edges whose two faces meet in this node and in none below
+    for s in range(3 * count):
+        e = sides[s // 3, s % 3]
+        if e >= 0:
+            if last[e] >= 0:
+                node = _meeting(leaf[last[e]], leaf[s // 3])
+                inner[node] += 1
+                broken[node] |= twin[s] == _NON_MANIFOLD or seam[s]
+            last[e] = s // 3
+    joints = _joints(leaf, twin, inner)
+    is_disc, size = np.zeros(2 * leaves, np.bool_), np.zeros(2 * leaves, np.int64)
+    for node in range(2 * leaves - 1, 0, -1):
+        if node < leaves:
+            for child in (2 * node, 2 * node + 1):
+                faces[node] += faces[child]
+                again[node] += again[child]
+                inner[node] += inner[child]
+                joints[node] += joints[child]
+                broken[node] |= broken[child]
+        if not broken[node]:
+            size[node] = 3 * faces[node] - 2 * inner[node]
+            euler = faces[node] + inner[node] - again[node]
+            is_disc[node] = size[node] > 0 and euler == 1 and faces[node] - joints[node] == 1
+    return is_disc, size
+
+
+@kernel
+def _joints(leaf, twin, inner):
+    """(nodes,) how many pieces of surface become one at each node, from the bottom up."""
+    start = np.zeros(len(inner) + 1, np.int64)
+    for node in range(len(inner)):
+        start[node + 1] = start[node] + inner[node]
+    fill, met = start.copy(), np.empty(start[len(inner)], np.int32)
+    for s in range(len(twin)):
+        if twin[s] > s:
+            node = _meeting(leaf[s // 3], leaf[twin[s] // 3])
+            met[fill[node]] = s
+            fill[node] += 1
+    joints, parent = np.zeros(len(inner), np.int64), np.arange(len(leaf))
+    for node in range(len(inner) - 1, 0, -1):
+        for m in range(start[node], fill[node]):
+            a, b = _root(parent, met[m] // 3), _root(parent, twin[met[m]] // 3)
+            if a != b:
+                parent[a] = b
+                joints[node] += 1
+    return joints
+
+
+@kernel
+def _contours(corners, begin, leaf, twin, turned, is_disc, size, vertex_count):
+    """(start, loop): the boundary vertices of each disc in order.
+
+    Boundary sides of a node are those of its children whose other face is not in it too.
+    """
+    leaves = len(begin) - 1
+    first, start = np.zeros(2 * leaves + 1, np.int64), np.zeros(2 * leaves + 1, np.int64)
+    for node in range(2 * leaves):
+        first[node + 1] = first[node] + size[node]
+        start[node + 1] = start[node] + (size[node] if is_disc[node] else 0)
+    side, loop = np.empty(first[2 * leaves], np.int32), np.empty(start[2 * leaves], np.int32)
+    after = np.empty(vertex_count, np.int32)
+    above, lowest = 0, leaves  # levels above the leaves, and the first node of that level
+    for node in range(2 * leaves - 1, 0, -1):
+        if node < lowest:
+            above, lowest = above + 1, lowest >> 1
+        if size[node] == 0:
+            continue
+        out = first[node]
+        if node >= leaves:
+            for i in range(begin[node - leaves], begin[node - leaves + 1]):
+                for s in range(3 * i, 3 * i + 3):
+                    if twin[s] < 0 or leaf[twin[s] // 3] != node:
+                        side[out] = s
+                        out += 1
+        else:
+            for k in range(first[2 * node], first[2 * node + 2]):  # of both children
+                s = side[k]
+                if twin[s] < 0 or leaf[twin[s] // 3] >> above != node:
+                    side[out] = s
+                    out += 1
+        if is_disc[node]:
+            _walk(corners, turned, side, first[node], out, after, loop, start[node])
+    return start, loop
+
+
+@helper
+def _walk(corners, turned, side, begin, end, after, loop, out):
+    """Write the vertices of one loop of sides in order, from ``loop[out]`` on."""
+    v = 0
+    for k in range(begin, end):
+        i, c = side[k] // 3, side[k] % 3
+        v, w = corners[i, c], corners[i, (c + 1) % 3]
+        if turned[i]:
+            v, w = w, v
+        after[v] = w
+    for k in range(begin, end):
+        loop[out] = v
+        out += 1
+        v = after[v]
