@@ -25,9 +25,10 @@ STAGES = (
     ("filters",),
     ("elementary",),
     ("contacts",),
+    ("prepare",),
     ("pipeline",),
-    ("step",),
-    ("detect", "queries"),
+    ("step", "discrete"),
+    ("detect", "detector", "queries"),
     ("scenes", "characters", "simulate", "baselines"),
     ("io", "report", "commands", "cli", "__main__"),
 )

@@ -14,19 +14,23 @@ if TYPE_CHECKING:
     from pliant import scenes
     from pliant._arrays import MeshError
     from pliant._tally import Stage
-    from pliant.contacts import Contacts, Queries, Step
-    from pliant.detect import ccd, safe_step
+    from pliant.contacts import Contacts, Intersections, Queries, Step
+    from pliant.detect import ccd, dcd, safe_step
+    from pliant.detector import Detector
     from pliant.mesh.triangles import TriMesh
     from pliant.queries import edge_edge, vertex_face
 
 _HOME = {
     "Contacts": "pliant.contacts",
+    "Detector": "pliant.detector",
+    "Intersections": "pliant.contacts",
     "MeshError": "pliant._arrays",
     "Queries": "pliant.contacts",
     "Stage": "pliant._tally",
     "Step": "pliant.contacts",
     "TriMesh": "pliant.mesh.triangles",
     "ccd": "pliant.detect",
+    "dcd": "pliant.detect",
     "edge_edge": "pliant.queries",
     "safe_step": "pliant.detect",
     "vertex_face": "pliant.queries",
@@ -34,12 +38,15 @@ _HOME = {
 
 __all__ = [
     "Contacts",
+    "Detector",
+    "Intersections",
     "MeshError",
     "Queries",
     "Stage",
     "Step",
     "TriMesh",
     "ccd",
+    "dcd",
     "edge_edge",
     "safe_step",
     "scenes",

@@ -72,6 +72,44 @@ class Contacts:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class Intersections:
+    """Every pair of intersecting triangles at an instant, sorted by the two face ids.
+
+    faces : (k, 2) int32, the smaller id first
+    segments : (k, 2, 3) float64, what the two share, from end to end: its longest extent where they overlap in one
+        plane, one point twice where they touch in one
+    coplanar : (k,) bool, one plane holds both
+    stages : what every stage of the pipeline did
+    """
+
+    faces: np.ndarray
+    segments: np.ndarray
+    coplanar: np.ndarray
+    stages: tuple[Stage, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.faces)
+
+    def __getitem__(self, rows: Any) -> Intersections:
+        """The pairs that a mask, a slice or an array of row numbers selects; one number gives a table of one."""
+        if isinstance(rows, int | np.integer):
+            rows = [rows]
+        return replace(self, faces=self.faces[rows], segments=self.segments[rows], coplanar=self.coplanar[rows])
+
+    def __repr__(self) -> str:
+        if len(self) == 0:
+            return "Intersections(none)"
+        flat = int(np.count_nonzero(self.coplanar))
+        return f"Intersections({len(self)} pairs of triangles{f', {flat} coplanar' if flat else ''})"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per pair."""
+        columns: dict[str, Any] = {f"face_{i}": self.faces[:, i] for i in range(2)}
+        columns |= {f"end_{i}_{axis}": self.segments[:, i, k] for i in range(2) for k, axis in enumerate("xyz")}
+        return _pandas().DataFrame(columns | {"coplanar": self.coplanar})
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Queries:
     """Answers to an array of elementary queries, row by row; NaN where there is no contact.
 

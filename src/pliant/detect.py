@@ -1,4 +1,4 @@
-"""The queries on meshes: every contact during a motion, and how far a motion can safely go."""
+"""The queries on meshes: every contact during a motion, how far a motion can safely go, what intersects now."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
 from pliant.bounds.kdops import AXES
-from pliant.contacts import Contacts, Step
+from pliant.contacts import Contacts, Intersections, Step
+from pliant.discrete import Crossing, find_intersections
 from pliant.elementary.exact import quads_of
 from pliant.elementary.witness import witness
 from pliant.filters.sieve import FILTERS
 from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.mesh.triangles import TriMesh, as_mesh
-from pliant.pipeline import Found, Plan, Worker, chunks_of, fit, mark_free_patches, prepare, run_all
+from pliant.pipeline import Found, find_contacts
+from pliant.prepare import Plan, fit, mark_free_patches, prepare
 from pliant.step import first_contacts, verified_positions
 
 _WANTED = {"all": ALL, "self": SELF, "inter": INTER}
 DEFAULT_FILTERS = ("dnf", "csat")
+CULLINGS = ("boxes", "front", "cones", "cones+front", "brute")
 
 
 def ccd(
@@ -54,7 +57,9 @@ def ccd(
     x0, x1 : (n, 3) positions at t = 0 and t = 1
     objects : (n,) integers, a label for each vertex; default: connected components
     pairs : "all", "self" (both features of one object) or "inter" (of different ones)
-    culling : "boxes", or "brute" to look at every pair (the reference; small meshes only)
+    culling : "boxes"; "cones" also culls patches that normal cones prove to be free of self-contact ("front" and
+        "cones+front" keep the front of the traversal, which pays from frame to frame, in a ``Detector``); "brute" looks
+        at every pair (the reference; small meshes only)
     bounds : "aabb", "16-dop", "18-dop" or "24-dop"
     filters : which of "csat", "dnf" and "ncf" discard pairs before the exact test, in this order
     assignment : how each feature pair comes once, "static" (representative triangles) or "dynamic" (with orphan sets)
@@ -63,17 +68,14 @@ def ccd(
 
     Culling, bounds, filters, assignment and threads change the time, never the result.
     """
-    scene_mesh, x0, x1, labels = _gate(mesh, x0, x1, objects, pairs)
-    plan = _plan(pairs, culling, bounds, filters, assignment)
+    scene_mesh, x0, x1, labels = gate(mesh, x0, x1, objects, pairs)
+    plan = plan_for(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation()
     scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally)
-    mark_free_patches(scene, fitted, 0.0, tally)
-    workers = [Worker(plan, crew) for _ in range(crew.threads)]
-    run_all(workers, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan))
-    tally.merge(w.tally for w in workers)
-    return _tabulate(scene_mesh, x0, x1, [f for w in workers for f in w.found], tally)
+    mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
+    return tabulate(scene_mesh, x0, x1, find_contacts(scene, fitted, plan, crew, tally), tally)
 
 
 def safe_step(
@@ -95,28 +97,76 @@ def safe_step(
     Parameters are those of ``ccd``. ``step.t`` equals the smallest toi that ``ccd`` reports, or 1.0 where there is
     none.
     """
-    scene_mesh, x0, x1, labels = _gate(mesh, x0, x1, objects, pairs)
-    plan = _plan(pairs, culling, bounds, filters, assignment)
+    scene_mesh, x0, x1, labels = gate(mesh, x0, x1, objects, pairs)
+    plan = plan_for(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation()
     scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
     found, near = first_contacts(scene, plan, crew, tally)
     if not found:
         return Step(1.0, None, x1.copy(), tally.stages())
-    contacts = _tabulate(scene_mesh, x0, x1, found, tally)
+    contacts = tabulate(scene_mesh, x0, x1, found, tally)
     contact = contacts[int(np.argmin(contacts.toi))]
     t = float(contact.toi[0])
     positions = verified_positions(scene, near, t, x0, x1, tally)
     return Step(t, contact, positions, tally.stages())
 
 
-def _gate(
-    mesh: Any, x0: Any, x1: Any, objects: Any, pairs: str
+def dcd(
+    mesh: Any,
+    x: Any,
+    *,
+    objects: Any = None,
+    pairs: str = "all",
+    culling: str = "boxes",
+    bounds: str = "aabb",
+    merge: bool = False,
+    threads: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Intersections:
+    """Every pair of triangles that intersect at positions x, exactly, each once; touching counts.
+
+    Two triangles intersect if they share a point that is not on a vertex or an edge they have in common: neighbours
+    count where they are folded flat onto each other or pass through each other elsewhere, and faces with the same three
+    vertices always. Degenerate triangles are segments or points, and intersect as such.
+
+    mesh, objects, pairs, culling, bounds, threads, progress : as in ``ccd``; loose edges and points take no part
+    x : (n, 3) positions
+    merge : take vertices at equal positions for one (of the same object), as files often duplicate them
+    """
+    scene_mesh, x, _, labels = gate(mesh, x, x, objects, pairs, ("x", "x"))
+    if merge:
+        scene_mesh = merged_by_position(scene_mesh, x, None if objects is None else labels)
+        labels = scene_mesh.components if objects is None and pairs != "all" else labels
+    plan = plan_for(pairs, culling, bounds, (), "static")
+    tally, crew = Tally(), Crew(thread_count(threads), progress)
+    announce_compilation("decide_triangles_in_doubles", 15)
+    scene = prepare(scene_mesh, x, x, labels, plan, Crew(crew.threads), tally)
+    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally)
+    mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
+    return tabulate_intersections(find_intersections(scene, fitted, plan, crew, tally), tally)
+
+
+def merged_by_position(mesh: TriMesh, x: np.ndarray, labels: np.ndarray | None) -> TriMesh:
+    """The faces of a mesh with vertices at equal positions, and with equal labels where given, taken for one."""
+    used = mesh.vertices
+    place = x[used] + 0.0  # -0.0 and 0.0 are the same place
+    keys = (*place.T, np.zeros(len(used)) if labels is None else labels[used])
+    order = np.lexsort(keys)
+    new = np.ones(len(used), bool)
+    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+    name = np.arange(mesh.vertex_limit, dtype=np.int32)
+    name[used[order]] = used[order[np.flatnonzero(new)]][np.cumsum(new) - 1]
+    return TriMesh(name[mesh.faces])
+
+
+def gate(
+    mesh: Any, x0: Any, x1: Any, objects: Any, pairs: str, names: tuple[str, str] = ("x0", "x1")
 ) -> tuple[TriMesh, np.ndarray, np.ndarray, np.ndarray | None]:
     """Checked input, and labels of the vertices' objects where they matter."""
     mesh = as_mesh(mesh)
-    x0 = as_positions(x0, "x0")
-    x1 = as_positions(x1, "x1", len(x0))
+    x0 = as_positions(x0, names[0])
+    x1 = as_positions(x1, names[1], len(x0))
     for indices, name in ((mesh.faces, "faces"), (mesh.loose_edges, "edges"), (mesh.loose_points, "points")):
         require_in_range(indices, name, len(x0))
     labels = None if objects is None else _as_labels(objects, mesh, len(x0))
@@ -141,9 +191,9 @@ def _as_labels(objects: Any, mesh: TriMesh, vertex_count: int) -> np.ndarray:
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)  # any integers, numbered from 0
 
 
-def _plan(pairs: str, culling: str, bounds: str, filters: Sequence[str], assignment: str) -> Plan:
+def plan_for(pairs: str, culling: str, bounds: str, filters: Sequence[str], assignment: str) -> Plan:
     choose(pairs, "pairs", tuple(_WANTED))
-    choose(culling, "culling", ("boxes", "cones", "brute"))
+    choose(culling, "culling", CULLINGS)
     choose(bounds, "bounds", tuple(AXES))
     choose(assignment, "assignment", ("static", "dynamic"))
     if isinstance(filters, str):
@@ -153,7 +203,7 @@ def _plan(pairs: str, culling: str, bounds: str, filters: Sequence[str], assignm
     return Plan("none" if culling == "brute" else bounds, tuple(filters), culling, _WANTED[pairs], assignment)
 
 
-def _tabulate(mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, found: list[Found], tally: Tally) -> Contacts:
+def tabulate(mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, found: list[Found], tally: Tally) -> Contacts:
     """One table in canonical order, with the points of contact."""
     parts = []
     for kind, table in ((VERTEX_FACE, mesh.faces), (EDGE_EDGE, mesh.edges)):
@@ -168,3 +218,12 @@ def _tabulate(mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, found: list[Found],
         parts.append((np.full(len(toi), kind, np.int8), elements, quads, toi, toi_upper, weights, normal))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Contacts(*columns, stages=tally.stages())
+
+
+def tabulate_intersections(found: list[Crossing], tally: Tally) -> Intersections:
+    """One table in canonical order."""
+    faces = np.concatenate([np.empty((0, 2), np.int32), *(f.faces for f in found)])
+    segments = np.concatenate([np.empty((0, 2, 3)), *(f.segments for f in found)])
+    coplanar = np.concatenate([np.empty(0, bool), *(f.coplanar for f in found)])
+    order = np.lexsort((faces[:, 1], faces[:, 0]))
+    return Intersections(faces[order], segments[order], coplanar[order], stages=tally.stages())

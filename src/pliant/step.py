@@ -14,7 +14,8 @@ from pliant.bounds.kdops import ROOM
 from pliant.elementary.certified import HIT, MISS, UNSURE
 from pliant.elementary.exact import decide, decide_if_easy, decide_if_hard
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
-from pliant.pipeline import Fitted, Found, Plan, Prepared, Worker, chunks_of, fit, run_all
+from pliant.pipeline import Found, Worker, chunks_of, run_all
+from pliant.prepare import Fitted, Plan, Prepared, fit, mark_free_patches
 
 # Bounds are fitted anew (some percent of a query) when the motion that is left has become this much shorter ...
 _SHORTER = 0.4
@@ -64,7 +65,9 @@ class Race:
         if pays and self._fit_lock.acquire(blocking=False):
             try:
                 horizon = self.horizon
-                self._fitted = fit(self._scene, self._bounds, horizon, ROOM, self._tally)
+                free = self._fitted.forest.free  # during the whole motion, so up to the horizon too
+                fitted = fit(self._scene, self._bounds, horizon, ROOM, self._tally)
+                self._fitted = fitted._replace(forest=fitted.forest._replace(free=free))
                 self._fitted_to = horizon
             finally:
                 self._fit_lock.release()
@@ -126,8 +129,10 @@ class Runner(Worker):
 
 def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tuple[list[Found], Near]:
     """Contacts among which is the first one, and all pairs of features that no filter could keep apart."""
+    fuzz = _FUZZ * scene.largest
     race = Race(scene, plan, tally)
-    runners = [Runner(plan, crew, race, _FUZZ * scene.largest) for _ in range(crew.threads)]
+    mark_free_patches(scene, race.fitted(), fuzz, Crew(crew.threads), tally)
+    runners = [Runner(plan, crew, race, fuzz) for _ in range(crew.threads)]
     chunks = chunks_of(scene, race.fitted(), plan)
     run_all(runners, crew, scene, race.fitted, chunks)
     tally.merge(r.tally for r in runners)

@@ -10,7 +10,20 @@ import pytest
 from pliant._threads import Crew
 from pliant.bounds.kdops import bound_union, bound_vertices
 from pliant.hierarchy.build import fit_nodes, is_worn_out, label_ranges, split_elements, tree_cost
-from pliant.hierarchy.traverse import ALL, INTER, SELF, STACK_SIZE, every_pair, seed_chunks, traverse
+from pliant.hierarchy.front import Front
+from pliant.hierarchy.traverse import (
+    ALL,
+    INTER,
+    SELF,
+    STACK_SIZE,
+    Forest,
+    State,
+    Walk,
+    every_pair,
+    seed_chunks,
+    seeds_at,
+    traverse,
+)  # fmt: skip
 
 COUNTS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 23, 100, 257]
 
@@ -24,11 +37,18 @@ def boxes(count, seed, bounds="aabb", size=1.5):
     return bound_union(bound_vertices(x0.reshape(-1, 3), x1.reshape(-1, 3), bounds), corners)
 
 
+def forest_of(tree, element_bounds, labels=None, free=None):
+    place_bounds = element_bounds[tree.order]
+    labels = np.zeros(len(tree.order), np.int32) if labels is None else labels[tree.order]
+    nodes = fit_nodes(place_bounds, tree.begin)
+    free = np.zeros(len(nodes), np.int8) if free is None else free
+    return Forest(nodes, place_bounds, tree.begin, free, label_ranges(labels, tree.begin))
+
+
 def tree_of(element_bounds, labels=None):
-    order, depth = split_elements(element_bounds, Crew(2))
-    place_bounds = element_bounds[order]
-    labels = np.zeros(len(order), np.int32) if labels is None else labels[order]
-    return order, depth, fit_nodes(place_bounds, depth), place_bounds, label_ranges(labels, depth)
+    """A tree, and the forest that the traversal looks at."""
+    tree = split_elements(element_bounds, Crew(2))
+    return tree.order, forest_of(tree, element_bounds, labels)
 
 
 def overlapping(element_bounds):
@@ -37,26 +57,31 @@ def overlapping(element_bounds):
     return {(i, j) for i, j in pairs if (lower[i] <= upper[j]).all() and (lower[j] <= upper[i]).all()}
 
 
-def traversed(tree, wanted=ALL, block=64, seeds=None):
-    """Pairs of elements, as a list, and how many blocks it took."""
-    order, depth, nodes, place_bounds, label_range = tree
+def traversed(tree, wanted=ALL, block=64, start=((1, 1),), levels=(1, 1), notes=None):
+    """Pairs of elements, as a list, and how many blocks it took; notes: a list for the new front."""
+    order, forest = tree
     found, blocks = [], 0
-    for seed in np.array([[1, 1]], np.int32) if seeds is None else seeds:
-        stack, out = np.empty((STACK_SIZE, 2), np.int32), np.empty((block, 2), np.int32)
-        stack[0], top = seed, 1
-        while top:
-            top, count, _ = traverse(nodes, place_bounds, label_range, wanted, depth, depth + 1, stack, top, out, 0)
-            found += np.sort(order[out[:count]], axis=1).tolist()
-            blocks += 1
-            assert blocks < 10_000
+    stops = np.empty((0 if notes is None else 16, 2), np.int32)
+    out = np.empty((block, 2), np.int32)
+    walk = Walk(np.array(start, np.int32).reshape(-1, 2), np.empty((STACK_SIZE, 2), np.int32), out, stops)
+    state = State()
+    while not state.done:
+        state = traverse(forest, wanted, len(forest.nodes), levels, walk, state)
+        found += np.sort(order[out[: state.emitted]], axis=1).tolist()
+        if notes is not None:
+            notes += stops[: state.stopped].tolist()
+        blocks += 1
+        assert blocks < 10_000
+        state = state._replace(emitted=0, stopped=0)
     return [tuple(pair) for pair in found], blocks
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_every_element_is_in_one_leaf(count):
-    order, depth = split_elements(boxes(count, 1), Crew(2))
-    assert sorted(order.tolist()) == list(range(count))
-    sizes = np.diff([(i * count) >> depth for i in range((1 << depth) + 1)])
+    tree = split_elements(boxes(count, 1), Crew(2))
+    assert sorted(tree.order.tolist()) == list(range(count))
+    assert len(tree.begin) == (1 << tree.depth) + 1
+    sizes = np.diff(tree.begin)
     assert sizes.sum() == count
     assert sizes.max() <= 8
     assert count < 8 or sizes.min() >= 1
@@ -66,12 +91,11 @@ def test_every_element_is_in_one_leaf(count):
 @pytest.mark.parametrize("bounds", ["aabb", "24-dop"])
 @pytest.mark.parametrize("count", [5, 100, 257])
 def test_nodes_contain_what_is_below_them(count, bounds):
-    _, depth, nodes, place_bounds, _ = tree_of(boxes(count, 2, bounds))
-    leaves = 1 << depth
+    nodes, place_bounds, begin = tree_of(boxes(count, 2, bounds))[1][:3]
+    leaves = len(begin) - 1
     for node in range(1, 2 * leaves):
         if node >= leaves:
-            begin, end = ((node - leaves) * count) >> depth, ((node - leaves + 1) * count) >> depth
-            below = place_bounds[begin:end]
+            below = place_bounds[begin[node - leaves] : begin[node - leaves + 1]]
         else:
             below = nodes[2 * node : 2 * node + 2]
         np.testing.assert_array_equal(nodes[node, 0::2], below[:, 0::2].min(axis=0))
@@ -111,9 +135,8 @@ def test_blocks_of_any_size_make_the_same_pairs(block):
 def test_chunks_cover_everything_once(most):
     element_bounds = boxes(257, 6)
     tree = tree_of(element_bounds)
-    _, depth, nodes, place_bounds, label_range = tree
-    seeds = seed_chunks(nodes, place_bounds, label_range, ALL, depth, most)
-    found, _ = traversed(tree, seeds=seeds)
+    seeds = seed_chunks(tree[1], ALL, most)
+    found, _ = traversed(tree, start=seeds)
     assert len(found) == len(set(found))
     assert set(found) == overlapping(element_bounds)
     assert len(seeds) >= min(most, 100)
@@ -140,24 +163,86 @@ def test_everything_at_one_place(wanted):
 
 
 def test_a_tree_fitted_to_other_bounds():
-    order, depth, *_ = tree_of(boxes(257, 8))
+    tree = split_elements(boxes(257, 8), Crew(2))
     other = boxes(257, 9)
-    place_bounds = other[order]
-    tree = order, depth, fit_nodes(place_bounds, depth), place_bounds, label_ranges(np.zeros(257, np.int32), depth)
-    found, _ = traversed(tree)
+    found, _ = traversed((tree.order, forest_of(tree, other)))
     assert len(found) == len(set(found))
     assert set(found) == overlapping(other)
 
 
 def test_a_mixed_up_tree_is_worn_out():
     element_bounds = boxes(257, 10, size=0.1)
-    order, depth, nodes, place_bounds, _ = tree_of(element_bounds)
+    order, (nodes, place_bounds, begin, *_) = tree_of(element_bounds)
     cost = tree_cost(nodes)
     assert not is_worn_out(nodes, cost)
-    assert not is_worn_out(fit_nodes(place_bounds + 3.0, depth), cost)
-    mixed = fit_nodes(np.random.default_rng(1).permutation(place_bounds), depth)
+    assert not is_worn_out(fit_nodes(place_bounds + 3.0, begin), cost)
+    mixed = fit_nodes(np.random.default_rng(1).permutation(place_bounds), begin)
     assert is_worn_out(mixed, cost)
     assert sorted(order.tolist()) == list(range(257))
+
+
+def pairs_of_leaves(forest, front, wanted=ALL):
+    """Every pair of leaves below the pairs of a front, with how often it is there."""
+    leaves, below = len(forest.begin) - 1, []
+    for a, b in front:
+        step = leaves // (1 << (a.bit_length() - 1))
+        for i in range(a * step, (a + 1) * step):
+            below += [(i, j) for j in range(i if a == b else b * step, (b + 1) * step)]
+    return below
+
+
+@pytest.mark.bounds
+@pytest.mark.parametrize("lowest", [1, 8, 64])
+def test_a_front_is_a_cut_through_all_pairs_and_stays_one(lowest):
+    """However things move, sprouting and pruning leave every pair of leaves below exactly one pair of the front."""
+    start = [(1, 1)]
+    tree = split_elements(boxes(257, 11), Crew(2))
+    leaves = 1 << tree.depth
+    sizes = []
+    for size in (0.5, 3.0, 0.3, 0.1, 1.0, 0.1):
+        bounds = boxes(257, 11, size=size)
+        forest = forest_of(tree, bounds)
+        notes = []
+        found, _ = traversed((tree.order, forest), start=start, levels=(1, lowest), notes=notes)
+        assert len(found) == len(set(found))
+        assert set(found) == overlapping(bounds)
+        below = pairs_of_leaves(forest, notes)
+        assert sorted(below) == [(i, j) for i in range(leaves, 2 * leaves) for j in range(i, 2 * leaves)]
+        start = notes
+        sizes.append(len(notes))
+    assert lowest < 64 or (sizes[1] > sizes[2] > sizes[3] and sizes[4] > sizes[5]), sizes  # it grows and shrinks
+
+
+def test_a_front_with_free_patches_skips_and_finds_them_again():
+    bounds = boxes(257, 12)
+    tree = split_elements(bounds, Crew(2))
+    rng = np.random.default_rng(5)
+    start = [(1, 1)]
+    for _ in range(6):
+        free = np.zeros(2 << tree.depth, np.int8)
+        for node in range(2, len(free)):
+            free[node] = 2 if free[node >> 1] else int(node > 3 and rng.random() < 0.3)
+        forest = forest_of(tree, bounds, free=free)
+        expected, notes = traversed((tree.order, forest))[0], []
+        found, _ = traversed((tree.order, forest), start=start, levels=(1, 1 << tree.depth), notes=notes)
+        assert sorted(found) == sorted(expected)
+        assert set(found) < overlapping(bounds)
+        assert len(pairs_of_leaves(forest, notes)) == len(set(pairs_of_leaves(forest, notes)))
+        start = notes
+
+
+def test_segments_of_a_front():
+    forest = tree_of(boxes(257, 13))[1]
+    front = Front(forest, ALL, 40)
+    seeds = seeds_at(forest, ALL, front.seed_level)
+    assert len(seeds) >= 40
+    assert front.segment(seeds[0]).tolist() == [seeds[0].tolist()]
+    front.keep(seeds[0], [np.array([[100, 101]], np.int32), np.array([[102, 103]], np.int32)])
+    assert front.segment(seeds[0]).tolist() == [[100, 101], [102, 103]]
+    assert len(front) == 2
+    front.keep_only(seeds[1:])
+    assert len(front) == 0
+    assert front.segment(seeds[0]).tolist() == [seeds[0].tolist()]
 
 
 @pytest.mark.bounds

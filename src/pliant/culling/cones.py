@@ -18,11 +18,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from pliant._jit import helper, kernel
-from pliant.filters.bernstein import UNIT_ROUNDOFF
-from pliant.vec3 import add, cross, dot, max_norm, row, scale, sub
+from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, scale
 
 EVERYTHING, NOTHING = -1.0, 2.0
 _SLACK = 1e-12
@@ -30,20 +27,33 @@ _NARROW = 1e-9
 
 
 @kernel
-def fit_cones(x0, x1, corners, turned, begin, fuzz):
-    """(nodes, 4) the cone of every node by heap index, for vertices moving from x0 to x1 that are off by at most
-    fuzz."""
+def fit_cones(points, turned, begin, fuzz, cones, top):
+    """Fill in (nodes, 4) the cones of a node ``top`` and of all below, by heap index.
+
+    points: (k, 18) the corners of the faces at both ends of the motion, by place, off by at most fuzz
+    (``filters/csat.gather_corners``).
+    """
     leaves = len(begin) - 1
-    out = np.empty((2 * leaves, 4))
-    for leaf in range(leaves):
+    first, last = top, top + 1
+    while first < leaves:
+        first, last = 2 * first, 2 * last
+    for leaf in range(first, last):
         cone = 0.0, 0.0, 0.0, NOTHING
-        for i in range(begin[leaf], begin[leaf + 1]):
-            face = _face_cone(x0, x1, corners, i, fuzz)
+        for i in range(begin[leaf - leaves], begin[leaf - leaves + 1]):
+            face = _face_cone(points, i, fuzz)
             cone = _merge(cone, (-face[0], -face[1], -face[2], face[3]) if turned[i] else face)
-        _store(out, leaves + leaf, cone)
-    for node in range(leaves - 1, 0, -1):
-        _store(out, node, _merge(_load(out, 2 * node), _load(out, 2 * node + 1)))
-    return out
+        _store(cones, leaf, cone)
+    while first > top:
+        first, last = first >> 1, last >> 1
+        for node in range(first, last):
+            _store(cones, node, _merge(_load(cones, 2 * node), _load(cones, 2 * node + 1)))
+
+
+@kernel
+def merge_cones(cones, end):
+    """Fill in the cones of nodes 1 .. end - 1 from those of the nodes below."""
+    for node in range(end - 1, 0, -1):
+        _store(cones, node, _merge(_load(cones, 2 * node), _load(cones, 2 * node + 1)))
 
 
 @helper
@@ -58,10 +68,9 @@ def _load(cones, i):
 
 
 @helper
-def _face_cone(x0, x1, corners, i, fuzz):
-    p, q, r = corners[i, 0], corners[i, 1], corners[i, 2]
-    a0, b0 = sub(row(x0, q), row(x0, p)), sub(row(x0, r), row(x0, p))
-    a1, b1 = sub(row(x1, q), row(x1, p)), sub(row(x1, r), row(x1, p))
+def _face_cone(points, i, fuzz):
+    a0, b0 = _edge(points, i, 0, 3), _edge(points, i, 0, 6)
+    a1, b1 = _edge(points, i, 9, 12), _edge(points, i, 9, 15)
     m1, m2 = max(max_norm(a0), max_norm(a1)), max(max_norm(b0), max_norm(b1))
     if not (m1 > 1e-70 and m1 < 1e70 and m2 > 1e-70 and m2 < 1e70):
         return 0.0, 0.0, 0.0, EVERYTHING
@@ -77,6 +86,11 @@ def _face_cone(x0, x1, corners, i, fuzz):
     if cosine <= _NARROW:
         return 0.0, 0.0, 0.0, EVERYTHING
     return axis[0], axis[1], axis[2], cosine
+
+
+@helper
+def _edge(points, i, a, b):
+    return points[i, b] - points[i, a], points[i, b + 1] - points[i, a + 1], points[i, b + 2] - points[i, a + 2]
 
 
 @helper

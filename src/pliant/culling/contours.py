@@ -1,20 +1,26 @@
-"""The unprojected contour test: a patch that is a disc, with all normals on one side of a plane, and whose contour, seen
-along the axis of its cone, is star-shaped, does not meet itself (paper 000, Algorithms 1 and 3; errata 1 to 3).
+"""The unprojected contour test (paper 000, Algorithms 1 and 3; errata 1 to 3).
+
+A patch that is a disc, whose normals are all on one side of a plane, and whose contour is star-shaped as seen along the
+axis l of its cone, does not meet itself.
 
 Why. Seen along l, every face keeps its orientation (the cone), so each point of the plane is covered as often as the
-contour winds around it. A contour that winds around o once, and always forward, bounds a star-shaped region: once inside
-and not at all outside. So no two points of the patch are seen in one place, let alone are one, at any time: adjacent
-faces included. The patch has to be a disc, or "the" contour does not bound it (errata 2).
+contour winds around it. A contour that winds around a centre o once, and always forward, bounds a star-shaped region:
+once inside, not at all outside. So no two points of the patch are seen in one place, let alone are one, at any time,
+adjacent faces included. The patch has to be a disc, or "the" contour does not bound it (errata 2).
 
-Signs. With a and b the vertices of a contour edge as seen from o, (a x b) . l = a . (b x l) has to be positive for all t.
-o moves on a straight line, with the mean of the contour, so it is a quadratic with Bernstein coefficients a0 . (b0 x l),
-(a0 . (b1 x l) + a1 . (b0 x l)) / 2, a1 . (b1 x l); all three clear the error, or nothing is proved. Then the winding
-number cannot change, and is counted at t = 0: how often the contour passes from one side of a line through o to the
-other, with signs that are certain (errata 3).
+Signs. With a and b the vertices of a contour edge as seen from o, (a x b) . l = a . (b x l) has to be positive for all
+t. o moves on a straight line, so it is a quadratic with Bernstein coefficients a0 . (b0 x l), (a0 . (b1 x l) +
+a1 . (b0 x l)) / 2, a1 . (b1 x l); all three clear the error, or nothing is proved. Then the winding number cannot
+change, and is counted at t = 0: how often the contour passes from one side of a line through o to the other, with signs
+that are certain (errata 3).
 
-Rounding. Coordinates of a and b, off by u each, are at most M, the extent of the patch, l is a unit vector to rounding
-and is taken as it is. a . (b x l) has 6 products of three factors, and 2 + 2 + 3 + 1 roundings: 8 u 6 M^2. With vertices
-off by fuzz, a and b are off by 2 fuzz: 6 M 4 fuzz more. A product a . s, s at most 1, has 3 products, 1 + 3 roundings.
+The centre. The paper takes the mean of the contour. Any other serves as well, and most star-shaped contours are not so
+from their mean: it is pushed into the kernel, at t = 0 and at t = 1, where it is not there yet.
+
+Rounding. Coordinates of a and b, off by u each, are at most M, the extent of the patch, and l, a unit vector to
+rounding, is taken as it is. a . (b x l) has 6 products of three factors, and 2 + 2 + 3 + 1 roundings: 8 u 6 M^2. With
+vertices off by fuzz, a and b are off by 2 fuzz: 6 M 4 fuzz more. A product a . s, s at most 1, has 3 products and
+1 + 3 roundings.
 """
 
 from __future__ import annotations
@@ -22,9 +28,7 @@ from __future__ import annotations
 import math
 
 from pliant._jit import helper, kernel
-from pliant.filters.bernstein import UNIT_ROUNDOFF
-from pliant.culling.cones import EVERYTHING
-from pliant.vec3 import add, cross, dot, row, scale, sub
+from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, row, scale, sub
 
 _SIDE_ERROR = 64 * UNIT_ROUNDOFF
 _PASS_ERROR = 16 * UNIT_ROUNDOFF
@@ -35,27 +39,25 @@ _SWEEPS = 4
 
 
 @kernel
-def free_patches(x0, x1, nodes, cones, start, loop, fuzz, first, last, free):
-    """Mark nodes first .. last - 1 of one level, and everything below, in ``free``: 0 may meet itself, FREE surely
-    not, BELOW_FREE: part of such a node.
+def free_patches(x0, x1, nodes, cones, start, loop, fuzz, free, top, end):
+    """Mark node ``top`` and those below it, up to node ``end``, in ``free``: 0: it may meet itself, FREE: surely not,
+    BELOW_FREE: part of such a node. Returns the number of contours tested.
 
-    nodes: bounds by heap index; start, loop: contours (``mesh/patches``). Returns (tests, edges looked at).
+    nodes: bounds by heap index; start, loop: contours (``mesh/patches``).
     """
-    tests = edges = 0
-    while first < len(nodes):
+    tests = 0
+    first, last = top, top + 1
+    while first < end:
         for node in range(first, last):
-            free[node] = 0
             if node > 1 and free[node >> 1] != 0:
                 free[node] = BELOW_FREE
-            elif cones[node, 3] != EVERYTHING and start[node + 1] > start[node]:
-                size = _extent(nodes, node)
+            elif cones[node, 3] > 0.0 and start[node + 1] > start[node]:
                 axis = cones[node, 0], cones[node, 1], cones[node, 2]
-                looked = star_shaped(x0, x1, loop, start[node], start[node + 1], axis, size, fuzz)
-                free[node] = looked > 0
+                if star_shaped(x0, x1, loop, start[node], start[node + 1], axis, _extent(nodes, node), fuzz) > 0:
+                    free[node] = FREE
                 tests += 1
-                edges += abs(looked)
         first, last = 2 * first, 2 * last
-    return tests, edges
+    return tests
 
 
 @helper
@@ -70,7 +72,7 @@ def _extent(nodes, node):
 
 
 @helper
-def star_shaped(x0, x1, loop, begin, end, l, size, fuzz):
+def star_shaped(x0, x1, loop, begin, end, axis, size, fuzz):
     """The contour winds once around a centre that moves in a straight line: around its mean, or a better one.
 
     Returns the edges looked at, negative where that is not proved. size: at least every difference of coordinates.
@@ -78,21 +80,21 @@ def star_shaped(x0, x1, loop, begin, end, l, size, fuzz):
     if not (size > 1e-100 and size < 1e100):
         return -1
     o0, o1 = _centre(x0, loop, begin, end), _centre(x1, loop, begin, end)
-    looked = winds_once(x0, x1, loop, begin, end, o0, o1, l, size, fuzz)
+    looked = winds_once(x0, x1, loop, begin, end, o0, o1, axis, size, fuzz)
     if looked < 0:
-        o0, sweeps0 = _into_kernel(x0, loop, begin, end, o0, l, size)
+        o0, sweeps0 = _into_kernel(x0, loop, begin, end, o0, axis, size)
         if sweeps0 < 0:
             return looked
-        o1, sweeps1 = _into_kernel(x1, loop, begin, end, o1, l, size)
+        o1, sweeps1 = _into_kernel(x1, loop, begin, end, o1, axis, size)
         if sweeps1 < 0:
             return looked
-        again = winds_once(x0, x1, loop, begin, end, o0, o1, l, size, fuzz)
+        again = winds_once(x0, x1, loop, begin, end, o0, o1, axis, size, fuzz)
         looked = again - looked if again > 0 else again + looked
     return looked
 
 
 @helper
-def _into_kernel(x, loop, begin, end, o, l, size):
+def _into_kernel(x, loop, begin, end, o, axis, size):
     """Push a centre across the edges that see it from behind, each time a little further than to their line.
 
     Relaxation: it converges where the kernel has an inside. Returns (centre, -1) where some sweeps were not enough.
@@ -103,7 +105,7 @@ def _into_kernel(x, loop, begin, end, o, l, size):
         a = row(x, loop[end - 1])
         for k in range(begin, end):
             b = row(x, loop[k])
-            inward = cross(l, sub(b, a))
+            inward = cross(axis, sub(b, a))
             length = dot(inward, inward)
             beyond = dot(inward, sub(o, a))
             if beyond * abs(beyond) < room * room * length:  # nearer to the line than room, or behind
@@ -118,11 +120,11 @@ def _into_kernel(x, loop, begin, end, o, l, size):
 
 
 @helper
-def winds_once(x0, x1, loop, begin, end, o0, o1, l, size, fuzz):
+def winds_once(x0, x1, loop, begin, end, o0, o1, axis, size, fuzz):
     """The contour winds around a moving centre once, forward at every edge and all the time; as ``star_shaped``."""
     side_error = _SIDE_ERROR * 6.0 * size * size + 24.0 * fuzz * (size + fuzz)
     pass_error = _PASS_ERROR * 3.0 * size + 6.0 * fuzz
-    across = _any_across(l)
+    across = _any_across(axis)
     a0, a1 = sub(row(x0, loop[end - 1]), o0), sub(row(x1, loop[end - 1]), o1)
     before = dot(a0, across)
     if abs(before) <= pass_error:
@@ -130,7 +132,7 @@ def winds_once(x0, x1, loop, begin, end, o0, o1, l, size, fuzz):
     passes = 0
     for k in range(begin, end):
         b0, b1 = sub(row(x0, loop[k]), o0), sub(row(x1, loop[k]), o1)
-        b0_l, b1_l = cross(b0, l), cross(b1, l)
+        b0_l, b1_l = cross(b0, axis), cross(b1, axis)
         if not (
             dot(a0, b0_l) > side_error
             and dot(a1, b1_l) > side_error
@@ -160,7 +162,9 @@ def _centre(x, loop, begin, end):
 
 
 @helper
-def _any_across(l):
-    """A vector at most 1 long that is not parallel to l, and not in a row with the edges of a regular mesh."""
-    r = (0.36, 0.48, 0.8) if abs(l[1]) > 0.5 else (0.48, 0.8, 0.36)
-    return cross(l, r)
+def _any_across(axis):
+    """A vector across the axis, to rounding, of length 0.3 to 1, and not in a row with the edges of a regular mesh."""
+    r = 0.36, 0.48, 0.8
+    if abs(dot(axis, r)) > 0.8:
+        r = 0.8, -0.36, 0.48
+    return cross(axis, r)

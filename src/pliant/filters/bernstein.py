@@ -29,9 +29,8 @@ import numpy as np
 
 from pliant._jit import helper
 from pliant.mesh.features import VERTEX_FACE
-from pliant.vec3 import add, cross, dot, lerp, max_norm, row, scale, sub
+from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, lerp, max_norm, row, scale, sub
 
-UNIT_ROUNDOFF = 2.0**-53
 F_ERROR = 1.05 * 6 * (11 + 9) * UNIT_ROUNDOFF  # times mw m1 m2; for restricted motion too
 INSIDE_ERROR = 1.05 * 12 * (18 + 12) * UNIT_ROUNDOFF  # times the product of the four magnitudes
 

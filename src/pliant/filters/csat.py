@@ -16,10 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import helper, kernel
-from pliant.filters.bernstein import UNIT_ROUNDOFF
 from pliant.mesh.features import VERTEX_FACE
 from pliant.mesh.orphans import are_adjacent
-from pliant.vec3 import add, cross, dot, max_norm, scale, sub
+from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, scale, sub
 
 # Of elements: dot products of coordinates up to M with L are wrong by 3 u M |L|_1, and ends of a motion cut off at a
 # horizon by 8 u M in each coordinate: 22 u for a difference of two.

@@ -1,8 +1,8 @@
 """A binary tree without pointers: build, refit, restructure.
 
 All leaves are on one level. Node i of the level with 2^d nodes (heap index 2^d + i) holds the elements at the places of
-the leaves below it: the tree *is* a permutation of the elements, and where in it the leaves begin. Elements are split at
-the median along the widest axis of their centres, which gives tighter nodes than a space-filling curve for the same
+the leaves below it: the tree *is* a permutation of the elements, and where in it the leaves begin. Elements are split
+at the median along the widest axis of their centres, which gives tighter nodes than a space-filling curve for the same
 shape of tree, and refitting is one pass from the bottom.
 """
 

@@ -22,7 +22,8 @@ class _Work(NamedTuple):
 
     twin: np.ndarray  # (3 k,) the side of the neighbour, 3 * element + corner, at each side; < 0 where there is none
     centres: np.ndarray  # (k, 3)
-    node: np.ndarray  # (k,) int32 the node that has an element, by heap index; other marks on the way
+    node: np.ndarray  # (k,) int32 the node that has an element, by heap index; minus that on the way. No other thread
+    # has marks of the same node, so that none spreads into what another is working on.
     rows: np.ndarray  # (k, 4) a range of elements: key, -, -, element
     queue: np.ndarray  # (k,) int32
     distance: np.ndarray  # (2, k) int32 by element, from the two ends
@@ -62,7 +63,7 @@ def _split(work, begin, end, node, capacity):
         for k in range(begin, end):
             work.node[np.int64(work.rows[k, 3])] = 2 * node
         return end
-    tail = _spread(work, np.int64(work.rows[begin, 3]), node, -1, begin, 0)
+    tail = _spread(work, np.int64(work.rows[begin, 3]), node, -node, begin, 0)
     if tail == end:
         return _cut_across(work, begin, end, node, capacity)
     return _part_pieces(work, begin, end, node, tail)
@@ -96,12 +97,12 @@ def _spread(work, root, old, new, begin, which):
 
 @helper
 def _cut_across(work, begin, end, node, capacity):
-    """A connected patch: cut it between its ends. All its elements are marked -1, and queue[end - 1] is one end."""
+    """A connected patch: cut it between its ends. All its elements are marked -node, and queue[end - 1] is one end."""
     rows, queue = work.rows, work.queue
     a = queue[end - 1]
-    _spread(work, a, -1, node, begin, 0)
+    _spread(work, a, -node, node, begin, 0)
     b = queue[end - 1]
-    _spread(work, b, node, -1, begin, 1)
+    _spread(work, b, node, -node, begin, 1)
     way = (
         work.centres[b, 0] - work.centres[a, 0],
         work.centres[b, 1] - work.centres[a, 1],
@@ -142,7 +143,7 @@ def _give_splinters(work, begin, end, mine, other):
         i = np.int64(rows[k, 3])
         if node[i] == mine:
             piece = tail
-            tail = _spread(work, i, mine, -1, piece, 0)
+            tail = _spread(work, i, mine, -mine, piece, 0)
             if tail - piece > best_end - best_begin:
                 best_begin, best_end = piece, tail
     for k in range(begin, tail):
@@ -208,7 +209,7 @@ def _part_pieces(work, begin, end, node, tail):
     for k in range(begin, end):
         i = np.int64(rows[k, 3])
         if work.node[i] == node:
-            tail = _spread(work, i, node, -1, tail, 0)
+            tail = _spread(work, i, node, -node, tail, 0)
             pieces += 1
             start[pieces] = tail
     centre = np.zeros((pieces, 3))

@@ -1,6 +1,12 @@
-"""The one traversal: pairs of nodes in, blocks of pairs out, resumable, so that pairs stream and never pile up."""
+"""The one traversal: pairs of nodes in, blocks of pairs out, resumable, so that pairs stream and never pile up.
+
+It starts from a front (a cut through the tree of all pairs of nodes, BVTT), of which the pair of roots is the simplest,
+and can note the front at which it ends: where the next frame, which is much like this one, may start.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,35 +20,101 @@ ALL, SELF, INTER = 0, 1, 2
 STACK_SIZE = 4 * 32
 
 
-def seed_chunks(nodes, place_bounds, begin, free, label_range, wanted: int, most: int) -> np.ndarray:
+class Forest(NamedTuple):
+    """What the traversal looks at; nodes by heap index, both of a pair are on one level."""
+
+    nodes: np.ndarray  # (2**(depth + 1), 2 axes) bounds
+    places: np.ndarray  # (k, 2 axes) bounds of the elements by place
+    begin: np.ndarray  # (2**depth + 1,) places where the leaves begin
+    free: np.ndarray  # (2**(depth + 1),) int8, not 0: nothing below the node meets anything else below it
+    labels: np.ndarray  # (2**(depth + 1), 2) int32 smallest and largest label of an object below
+
+
+class Walk(NamedTuple):
+    """Buffers of one walk: where it starts, what is still to be looked at, what comes out, and where it ends."""
+
+    front: np.ndarray  # (f, 2) int32 pairs of nodes to start from, those below one pair next to each other
+    stack: np.ndarray  # (STACK_SIZE, 2) int32
+    out: np.ndarray  # (capacity, 2) int32
+    stops: np.ndarray  # (capacity, 2) int32 the new front; of length 0 where nobody wants to know
+
+
+class State(NamedTuple):
+    """How far a walk has come."""
+
+    taken: int = 0  # pairs of the front
+    top: int = 0  # of the stack
+    emitted: int = 0  # pairs in out
+    stopped: int = 0  # pairs in stops
+    compared: int = 0  # pairs of bounds, since it went on
+    done: bool = False
+
+
+def seed_chunks(forest: Forest, wanted: int, most: int) -> np.ndarray:
     """Overlapping node pairs of one level, at least about ``most`` where the tree has them: chunks for the threads."""
-    depth = (len(nodes) // 2).bit_length() - 1
-    level, pairs = 0, np.full((0 if free[1] else 1, 2), 1, np.int32)
+    level, depth = 0, (len(forest.begin) - 1).bit_length() - 1
+    pairs = seeds_at(forest, wanted, 0)
     while level < depth and 0 < len(pairs) < most:
         level += 1
-        stack = np.empty((STACK_SIZE + 4 * len(pairs), 2), np.int32)
-        stack[: len(pairs)] = pairs
-        out = np.empty((4 * len(pairs), 2), np.int32)
-        _, count, _ = traverse(nodes, place_bounds, begin, free, label_range, wanted, 1 << level, stack, len(pairs), out, 0)
-        pairs = out[:count]
+        pairs = _descend(forest, wanted, pairs, level)
     return pairs
 
 
+def seeds_at(forest: Forest, wanted: int, level: int) -> np.ndarray:
+    """Overlapping node pairs of a level."""
+    pairs = np.ones((0 if forest.free[1] else 1, 2), np.int32)
+    return _descend(forest, wanted, pairs, level) if level and len(pairs) else pairs
+
+
+def _descend(forest: Forest, wanted: int, pairs: np.ndarray, level: int) -> np.ndarray:
+    """Overlapping node pairs of a level below some pairs."""
+    nothing = np.empty((0, 2), np.int32)
+    out, found = np.empty((4096, 2), np.int32), []
+    walk, state = Walk(pairs, np.empty((STACK_SIZE, 2), np.int32), out, nothing), State()
+    while not state.done:
+        state = traverse(forest, wanted, 1 << level, (1, 1), walk, state)
+        found.append(out[: state.emitted].copy())
+        state = state._replace(emitted=0)
+    return np.concatenate(found)
+
+
 @kernel
-def traverse(nodes, place_bounds, begin, free, label_range, wanted, first_stop, stack, top, out, count):
-    """Go on with the node pairs on the stack until it is empty or the block, which holds count pairs already, is full.
+def traverse(forest, wanted, first_stop, levels, walk, state):
+    """Go on with a walk until it is done or one of its buffers is full.
 
     Emits pairs of nodes from heap index first_stop on; where that is beyond all nodes, pairs of places of the elements
-    themselves, the smaller first. nodes: bounds by heap index; free: not 0 for nodes that surely do not meet themselves.
-    Both nodes of a pair are on one level. Returns (top, pairs in the block, pairs of bounds compared).
+    themselves, the smaller first. levels: first nodes of the highest and the lowest level of the front that is noted.
     """
-    capacity = len(out)
-    compared = 0
-    leaves = len(begin) - 1
-    while top > 0:
+    nodes, places, begin, free = forest.nodes, forest.places, forest.begin, forest.free
+    front, stack, out, stops = walk.front, walk.stack, walk.out, walk.stops
+    taken, top, count, stopped, compared = state.taken, state.top, state.emitted, state.stopped, 0
+    leaves, done = len(begin) - 1, False
+    noting, highest, lowest = len(stops) > 0, levels[0], levels[1]
+    while True:
+        if noting and stopped + 4 > len(stops):
+            break
+        if top == 0:
+            if taken == len(front):
+                done = True
+                break
+            a, b = front[taken, 0], front[taken, 1]
+            taken += 1
+            compared += 1
+            if _is_closed(nodes, free, a, b):
+                if noting:
+                    a, b, steps = _highest_closed(nodes, free, a, b, highest)
+                    compared += steps
+                    while taken < len(front) and _is_below(front[taken, 0], front[taken, 1], a, b):
+                        taken += 1
+                    stops[stopped, 0], stops[stopped, 1] = a, b
+                    stopped += 1
+                continue
+            stack[0, 0], stack[0, 1] = a, b
+            top = 1
         a, b = stack[top - 1, 0], stack[top - 1, 1]
+        note_children = noting and a < lowest
         if first_stop <= leaves and a >= first_stop:
-            if count == capacity:
+            if count == len(out):
                 break
             top -= 1
             out[count, 0], out[count, 1] = a, b
@@ -50,42 +122,79 @@ def traverse(nodes, place_bounds, begin, free, label_range, wanted, first_stop, 
         elif a >= leaves:
             a_begin, a_end = begin[a - leaves], begin[a - leaves + 1]
             b_begin, b_end = begin[b - leaves], begin[b - leaves + 1]
-            if count + (a_end - a_begin) * (b_end - b_begin) > capacity:
+            if count + (a_end - a_begin) * (b_end - b_begin) > len(out):
                 break
             top -= 1
+            if noting and a < 2 * lowest:
+                stops[stopped, 0], stops[stopped, 1] = a, b
+                stopped += 1
             for i in range(a_begin, a_end):
-                box_i = box(place_bounds, i)
+                box_i = box(places, i)
                 for j in range(i + 1 if a == b else b_begin, b_end):
                     compared += 1
-                    if overlap(box_i, place_bounds, i, place_bounds, j):
+                    if overlap(box_i, places, i, places, j):
                         out[count, 0], out[count, 1] = i, j
                         count += 1
         else:
             top -= 1
+            if noting and a >= lowest and a < 2 * lowest:
+                stops[stopped, 0], stops[stopped, 1] = a, b
+                stopped += 1
             for child_a in range(2 * a, 2 * a + 2):
                 box_a = box(nodes, child_a)
                 for child_b in range(child_a if a == b else 2 * b, 2 * b + 2):
-                    if child_a == child_b and free[child_a] != 0:
-                        continue
                     compared += 1
-                    if overlap(box_a, nodes, child_a, nodes, child_b) and (
-                        wanted == ALL or _is_wanted(label_range, wanted, child_a, child_b)
-                    ):
+                    closed = free[child_a] != 0 if child_a == child_b else False
+                    if closed or not overlap(box_a, nodes, child_a, nodes, child_b):
+                        if note_children:
+                            stops[stopped, 0], stops[stopped, 1] = child_a, child_b
+                            stopped += 1
+                    elif wanted == ALL or _is_wanted(forest.labels, wanted, child_a, child_b):
                         stack[top, 0], stack[top, 1] = child_a, child_b
                         top += 1
-    return top, count, compared
+    return State(taken, top, count, stopped, compared, done)
 
 
 @helper
-def _is_wanted(label_range, wanted, a, b):
+def _is_closed(nodes, free, a, b):
+    """Nothing below node a meets anything below node b: both are part of one free patch, or their bounds are apart."""
+    if free[a] != 0 and free[b] != 0:
+        x, y = a, b
+        while x != y:
+            x >>= 1
+            y >>= 1
+        if free[x] != 0:
+            return True
+    return a != b and not overlap(box(nodes, a), nodes, a, nodes, b)
+
+
+@helper
+def _highest_closed(nodes, free, a, b, highest):
+    """Pruning: the highest pair above a closed pair that is closed too; and how many were looked at."""
+    steps = 0
+    while a >> 1 >= highest:
+        steps += 1
+        if not _is_closed(nodes, free, a >> 1, b >> 1):
+            break
+        a, b = a >> 1, b >> 1
+    return a, b, steps
+
+
+@helper
+def _is_below(a, b, top_a, top_b):
+    """The pair (a, b) is part of the pair (top_a, top_b)."""
+    while a > top_a and a >= 2 * top_a:
+        a >>= 1
+        b >>= 1
+    return a == top_a and b == top_b
+
+
+@helper
+def _is_wanted(labels, wanted, a, b):
     """Nodes a and b may hold elements of the wanted pairs of objects."""
     if wanted == SELF:
-        return label_range[a, 0] <= label_range[b, 1] and label_range[b, 0] <= label_range[a, 1]
-    return not (
-        label_range[a, 0] == label_range[a, 1]
-        and label_range[b, 0] == label_range[b, 1]
-        and label_range[a, 0] == label_range[b, 0]
-    )
+        return labels[a, 0] <= labels[b, 1] and labels[b, 0] <= labels[a, 1]
+    return not (labels[a, 0] == labels[a, 1] and labels[b, 0] == labels[b, 1] and labels[a, 0] == labels[b, 0])
 
 
 @kernel

@@ -237,7 +237,6 @@ def _walk(corners, turned, side, begin, end, after, loop, out):
         if turned[i]:
             v, w = w, v
         after[v] = w
-    for k in range(begin, end):
-        loop[out] = v
-        out += 1
+    for k in range(end - begin):
+        loop[out + k] = v
         v = after[v]

@@ -1,0 +1,118 @@
+"""The detector: hierarchy, patches and front that are kept from frame to frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant._arrays import as_positions, thread_count
+from pliant._jit import announce_compilation
+from pliant._tally import Tally
+from pliant._threads import Crew, Progress
+from pliant.contacts import Contacts, Intersections
+from pliant.detect import DEFAULT_FILTERS, gate, plan_for, tabulate, tabulate_intersections
+from pliant.discrete import find_intersections
+from pliant.hierarchy.build import is_worn_out, tree_cost
+from pliant.hierarchy.front import Front
+from pliant.mesh.triangles import as_mesh
+from pliant.pipeline import CHUNKS, find_contacts
+from pliant.prepare import Fitted, Prepared, fit, mark_free_patches, moved, prepare
+
+
+class Detector:
+    """Contacts and intersections frame after frame, with what the frames have in common kept.
+
+        detector = pliant.Detector(faces)
+        for x in frames:
+            contacts = detector.advance(x)        # while moving here from the frame before; none in the first
+            crossing = detector.intersections(x)  # at rest here
+
+    mesh, objects, pairs, bounds, filters, assignment, threads : as in ``pliant.ccd``
+    culling : "boxes", "front", "cones" or "cones+front"; changes the time, never the result
+
+    The hierarchy is built in the first frame, refitted in every other, and built anew when motion has worn it out.
+    Each result is what ``pliant.ccd`` or ``pliant.dcd`` would give. One detector serves one thread at a time.
+    """
+
+    def __init__(
+        self,
+        mesh: Any,
+        *,
+        objects: Any = None,
+        pairs: str = "all",
+        culling: str = "cones",
+        bounds: str = "aabb",
+        filters: Sequence[str] = DEFAULT_FILTERS,
+        assignment: str = "static",
+        threads: int | None = None,
+    ) -> None:
+        self._mesh, self._objects, self._pairs = as_mesh(mesh), objects, pairs
+        self._plan = plan_for(pairs, culling, bounds, filters, assignment)
+        self._threads = thread_count(threads)
+        self._x: np.ndarray | None = None
+        self._scene: Prepared | None = None
+        self._fronts: dict[str, Front] = {}
+        self._cost: dict[str, float] = {}  # of the tree, when it was built
+
+    def __repr__(self) -> str:
+        return f"Detector({self._mesh!r}, culling={self._plan.culling!r})"
+
+    @property
+    def front_size(self) -> int:
+        """Pairs of nodes in the fronts that are kept; 0 without "front"."""
+        return sum(map(len, self._fronts.values()))
+
+    def advance(self, x: Any, *, progress: Progress | bool | None = None) -> Contacts:
+        """Every contact while the vertices move from the positions of the last call to x, (n, 3); then be there.
+
+        The first call has nothing to move from, and gives an empty table.
+        """
+        tally, crew = Tally(), Crew(self._threads, progress)
+        start = self._x
+        x = self._checked(x)
+        if start is None:
+            self._x = x.copy()
+            return tabulate(self._mesh, x, x, [], tally)
+        announce_compilation()
+        scene, fitted = self._fitted("ccd", start, x, tally)
+        found = find_contacts(scene, fitted, self._plan, crew, tally, self._fronts.get("ccd"))
+        self._x = x.copy()
+        return tabulate(self._mesh, start, x, found, tally)
+
+    def intersections(self, x: Any, *, progress: Progress | bool | None = None) -> Intersections:
+        """Every pair of triangles that intersect at positions x, (n, 3); ``advance`` still starts where it did."""
+        tally, crew = Tally(), Crew(self._threads, progress)
+        x = self._checked(x)
+        announce_compilation("decide_triangles_in_doubles", 15)
+        scene, fitted = self._fitted("dcd", x, x, tally)
+        return tabulate_intersections(
+            find_intersections(scene, fitted, self._plan, crew, tally, self._fronts.get("dcd")), tally
+        )
+
+    def _checked(self, x: Any) -> np.ndarray:
+        if self._scene is None and self._x is None:
+            return gate(self._mesh, x, x, self._objects, self._pairs, ("x", "x"))[1]
+        return as_positions(x, "x", len(self._x if self._x is not None else self._scene.x0))  # pyright: ignore
+
+    def _fitted(self, query: str, x0: np.ndarray, x1: np.ndarray, tally: Tally) -> tuple[Prepared, Fitted]:
+        """The scene in this frame with its bounds and free patches; a tree that is worn out is built anew."""
+        scene = self._built(x0, x1, tally) if self._scene is None else moved(self._scene, x0, x1)
+        fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally)
+        if is_worn_out(fitted.forest.nodes, self._cost.get(query, np.inf)):
+            scene = self._built(x0, x1, tally)
+            fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally)
+        self._cost.setdefault(query, tree_cost(fitted.forest.nodes))
+        self._scene = scene
+        mark_free_patches(scene, fitted, 0.0, Crew(self._threads), tally)
+        if "front" in self._plan.culling and query not in self._fronts:
+            self._fronts[query] = Front(fitted.forest, self._plan.wanted, CHUNKS)
+        return scene, fitted
+
+    def _built(self, x0: np.ndarray, x1: np.ndarray, tally: Tally) -> Prepared:
+        """A new tree; what was kept for the old one is of no use (errata 23)."""
+        self._fronts.clear()
+        self._cost.clear()
+        labels = gate(self._mesh, x0, x1, self._objects, self._pairs)[3]
+        return prepare(self._mesh, x0, x1, labels, self._plan, Crew(self._threads), tally)

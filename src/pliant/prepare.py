@@ -1,0 +1,144 @@
+"""What the stages work on: the scene in the order of its tree, and bounds for the motion that is left."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._tally import Tally
+from pliant._threads import Crew
+from pliant.bounds.kdops import bound_elements, bound_union
+from pliant.culling.cones import fit_cones, merge_cones
+from pliant.culling.contours import FREE, free_patches
+from pliant.filters.bernstein import unit_factor
+from pliant.filters.csat import gather_corners
+from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
+from pliant.hierarchy.discs import split_into_patches
+from pliant.hierarchy.traverse import INTER, Forest
+from pliant.mesh.features import Elements, Owned, assign_features, elements_of
+from pliant.mesh.orphans import Incidence, incidence_of, orphan_pairs
+from pliant.mesh.patches import Patches, patches_of, twins_of
+from pliant.mesh.triangles import TriMesh
+
+
+class Plan(NamedTuple):
+    """What the user asked for."""
+
+    bounds: str
+    filters: tuple[str, ...]
+    culling: str
+    wanted: int
+    assignment: str
+
+
+class Prepared(NamedTuple):
+    """A scene with its tree: what does not change while the end of the motion comes closer."""
+
+    x0: np.ndarray
+    x1: np.ndarray
+    largest: float  # coordinate of the scene
+    factor: float  # a power of two that brings it near 1
+    faces: np.ndarray
+    edges: np.ndarray
+    leaves: Elements  # in the order of places
+    has_loose: bool  # some elements are no faces
+    owned: Owned  # by place
+    tree: Tree
+    labels: np.ndarray  # object of each place
+    label_range: np.ndarray  # of each node
+    patches: Patches | None  # for normal cones
+    incidence: Incidence | None  # for dynamic assignment
+    orphans: tuple[np.ndarray, np.ndarray]  # the pairs that dynamic assignment does not come by: VF, EE
+
+
+class Fitted(NamedTuple):
+    """What depends on the motion that is left: bounds of everything up to some horizon."""
+
+    forest: Forest
+    features: tuple[np.ndarray, np.ndarray, np.ndarray]  # bounds of owned vertices, owned edges, elements by place
+    points: np.ndarray  # corners of the elements by place, for the separating axis test
+
+
+def prepare(
+    mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, objects: np.ndarray | None, plan: Plan, crew: Crew, tally: Tally
+) -> Prepared:
+    """Topology and hierarchy."""
+    clock = time.perf_counter()
+    elements = elements_of(mesh)
+    labels = np.zeros(len(x0), np.int32) if objects is None else objects
+    clock = tally.lap("topology", clock)
+    element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds)[1]
+    clock = tally.lap("bounds", clock)
+    with_cones = "cones" in plan.culling
+    if with_cones:
+        twin = twins_of(elements.sides, len(mesh.edges))
+        tree = split_into_patches(centres_of(element_bounds), twin, crew)
+    else:
+        tree = split_elements(element_bounds, crew)
+    leaves = Elements(*(np.take(a, tree.order, axis=0) for a in elements))
+    labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
+    owned = assign_features(leaves, mesh.edges, len(x0))
+    scene = Prepared(
+        x0, x1, 0.0, 1.0, mesh.faces, mesh.edges, leaves, len(leaves.face) > len(mesh.faces), owned,
+        tree, labels, label_ranges(labels, tree.begin),
+        patches_of(leaves, tree.begin, len(mesh.edges), len(x0)) if with_cones else None,
+        *_dynamic(mesh, leaves, owned, plan),
+    )  # fmt: skip
+    tally.lap("hierarchy", clock)
+    return moved(scene, x0, x1)
+
+
+def _dynamic(
+    mesh: TriMesh, leaves: Elements, owned: Owned, plan: Plan
+) -> tuple[Incidence | None, tuple[np.ndarray, np.ndarray]]:
+    """Incidence and orphans where assignment is dynamic; orphans are connected, so none are between objects."""
+    none = np.empty((0, 2), np.int32)
+    if plan.assignment == "static":
+        return None, (none, none)
+    incidence = incidence_of(mesh, leaves, owned)
+    return incidence, (none, none) if plan.wanted == INTER else orphan_pairs(mesh, leaves)
+
+
+def moved(scene: Prepared, x0: np.ndarray, x1: np.ndarray) -> Prepared:
+    """The same scene in another frame."""
+    # At least so much that a rounding error of the denormals, 5e-324, is a small part of its rounding error too.
+    largest = max((float(np.abs(x).max()) for x in (x0, x1) if x.size), default=0.0)
+    largest = max(largest, 1e-300)
+    return scene._replace(x0=x0, x1=x1, largest=largest, factor=unit_factor((largest, largest, largest)))
+
+
+def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally) -> Fitted:
+    """Bounds of features and nodes for the motion up to the horizon, with some room around."""
+    clock = time.perf_counter()
+    vertex_bounds, place_bounds = bound_elements(scene.x0, scene.x1, scene.leaves.corners, bounds, horizon, room)
+    nodes = fit_nodes(place_bounds, scene.tree.begin)
+    free = np.zeros(len(nodes), np.int8)
+    fitted = Fitted(
+        Forest(nodes, place_bounds, scene.tree.begin, free, scene.label_range),
+        (vertex_bounds[scene.owned.vertex], bound_union(vertex_bounds, scene.owned.ends), place_bounds),
+        gather_corners(scene.leaves.corners, scene.x0, scene.x1, horizon, scene.factor),
+    )
+    tally.lap("fit", clock)
+    return fitted
+
+
+def mark_free_patches(scene: Prepared, fitted: Fitted, fuzz: float, crew: Crew, tally: Tally) -> None:
+    """Normal cones and contours: which nodes surely do not meet themselves, for vertices off by at most fuzz."""
+    if scene.patches is None:
+        return
+    clock = time.perf_counter()
+    start, loop, turned = scene.patches
+    cones, top = np.empty((len(fitted.forest.nodes), 4)), 1 << min(TOP_LEVELS, scene.tree.depth)
+    faces = fitted.points, turned, scene.tree.begin, scene.factor * fuzz
+    crew.run(lambda _, node: fit_cones(*faces, cones, node), range(top, 2 * top))
+    merge_cones(cones, top)
+    clock = tally.lap("cones", clock)
+    patches = scene.x0, scene.x1, fitted.forest.nodes, cones, start, loop, fuzz, fitted.forest.free
+    tests = free_patches(*patches, 1, top)
+    below: list[int] = []
+    crew.run(lambda _, node: below.append(free_patches(*patches, node, len(cones))), range(top, 2 * top))
+    tests += sum(below)
+    culled = int(np.count_nonzero(fitted.forest.free == FREE))
+    tally.add("contours", tests, tests - culled, time.perf_counter() - clock)
