@@ -105,10 +105,14 @@ class Detector:
             fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally)
         self._cost.setdefault(query, tree_cost(fitted.forest.nodes))
         self._scene = scene
-        mark_free_patches(scene, fitted, 0.0, Crew(self._threads), tally)
+        self._mark_free(scene, fitted, tally)
         if "front" in self._plan.culling and query not in self._fronts:
             self._fronts[query] = Front(fitted.forest, self._plan.wanted, CHUNKS)
         return scene, fitted
+
+    def _mark_free(self, scene: Prepared, fitted: Fitted, tally: Tally) -> None:
+        """Normal cones and contours; the stage in which baselines differ."""
+        mark_free_patches(scene, fitted, 0.0, Crew(self._threads), tally)
 
     def _built(self, x0: np.ndarray, x1: np.ndarray, tally: Tally) -> Prepared:
         """A new tree; what was kept for the old one is of no use (errata 23)."""
