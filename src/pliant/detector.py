@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from pliant._threads import Crew, Progress
 from pliant.contacts import Contacts, Intersections
 from pliant.detect import DEFAULT_FILTERS, gate, plan_for, tabulate, tabulate_intersections
 from pliant.discrete import find_intersections
-from pliant.hierarchy.build import is_worn_out, tree_cost
+from pliant.hierarchy.build import WORN_OUT, tree_cost
 from pliant.hierarchy.front import Front
 from pliant.mesh.triangles import as_mesh
-from pliant.pipeline import CHUNKS, find_contacts
+from pliant.pipeline import SEEDS, find_contacts
 from pliant.prepare import Fitted, Prepared, fit, mark_free_patches, moved, prepare
 
 
@@ -77,7 +78,8 @@ class Detector:
             return tabulate(self._mesh, x, x, [], tally)
         announce_compilation()
         scene, fitted = self._fitted("ccd", start, x, tally)
-        found = find_contacts(scene, fitted, self._plan, crew, tally, self._fronts.get("ccd"))
+        with self._front("ccd") as front:
+            found = find_contacts(scene, fitted, self._plan, crew, tally, front)
         self._x = x.copy()
         return tabulate(self._mesh, start, x, found, tally)
 
@@ -87,9 +89,18 @@ class Detector:
         x = self._checked(x)
         announce_compilation("decide_triangles_in_doubles", 15)
         scene, fitted = self._fitted("dcd", x, x, tally)
-        return tabulate_intersections(
-            find_intersections(scene, fitted, self._plan, crew, tally, self._fronts.get("dcd")), tally
-        )
+        with self._front("dcd") as front:
+            found = find_intersections(scene, fitted, self._plan, crew, tally, front)
+        return tabulate_intersections(found, tally)
+
+    @contextmanager
+    def _front(self, query: str) -> Iterator[Front | None]:
+        """The front of a query, renewed if the frame comes to its end, and forgotten if it does not."""
+        front = self._fronts.pop(query, None)
+        yield front
+        if front is not None:
+            front.renew()
+            self._fronts[query] = front
 
     def _checked(self, x: Any) -> np.ndarray:
         if self._scene is None and self._x is None:
@@ -100,14 +111,15 @@ class Detector:
         """The scene in this frame with its bounds and free patches; a tree that is worn out is built anew."""
         scene = self._built(x0, x1, tally) if self._scene is None else moved(self._scene, x0, x1)
         fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally)
-        if is_worn_out(fitted.forest.nodes, self._cost.get(query, np.inf)):
+        if tree_cost(fitted.forest.nodes) > WORN_OUT * self._cost.get(query, np.inf):
             scene = self._built(x0, x1, tally)
             fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally)
-        self._cost.setdefault(query, tree_cost(fitted.forest.nodes))
+        if query not in self._cost:
+            self._cost[query] = tree_cost(fitted.forest.nodes)
         self._scene = scene
         self._mark_free(scene, fitted, tally)
         if "front" in self._plan.culling and query not in self._fronts:
-            self._fronts[query] = Front(fitted.forest, self._plan.wanted, CHUNKS)
+            self._fronts[query] = Front(fitted.forest, self._plan.wanted, SEEDS)
         return scene, fitted
 
     def _mark_free(self, scene: Prepared, fitted: Fitted, tally: Tally) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.elementary.certified import MISS
-from pliant.elementary.triangles import FLAT, decide_triangles
+from pliant.elementary.segments import FLAT
+from pliant.elementary.triangles import decide_triangles
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import INTER, SELF
 from pliant.pipeline import BLOCK, Walker, chunks_of, run_all
@@ -29,7 +30,7 @@ def find_intersections(
 ) -> list[Crossing]:
     """Every pair of intersecting triangles of a scene at x0."""
     inspectors = [Inspector(plan, crew, front) for _ in range(crew.threads)]
-    run_all(inspectors, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, front))
+    run_all(inspectors, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads, front))
     tally.merge(i.tally for i in inspectors)
     return [f for i in inspectors for f in i.found]
 

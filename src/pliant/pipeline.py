@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from pliant.elementary.exact import decide
 from pliant.filters.csat import cull_elements
 from pliant.filters.sieve import FILTERS, sieve
 from pliant.hierarchy.front import Front
-from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, every_pair, seed_chunks, seeds_at, traverse
+from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, traverse
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.pairs.dynamic import drop_adjacent, expand_dynamic, expand_orphans
 from pliant.pairs.static import expand_static
@@ -24,7 +25,8 @@ from pliant.prepare import Fitted, Plan, Prepared
 # Element pairs of a block: 8192 pairs make some 20,000 feature pairs, which stay in the second-level cache from the
 # expansion to the elementary test, and the calls from Python (5 us each) stay below a percent of the time.
 BLOCK = 8192
-CHUNKS = 256  # per query: enough for an even load on many threads, few enough that their start does not count
+SEEDS = 256  # pairs of nodes to start from: more than there are chunks, which take several
+CHUNKS = 24  # per thread: enough for an even load, few enough that their start, 30 us, does not count
 
 
 class Found(NamedTuple):
@@ -36,20 +38,25 @@ class Found(NamedTuple):
     toi_upper: np.ndarray
 
 
-def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan, front: Front | None = None) -> list:
-    """What the threads take one by one: pairs of nodes that overlap (None: all elements), then slices of orphans."""
+def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None) -> list:
+    """What the threads take one by one: parts of the front (None: all elements), then slices of orphans."""
     if len(scene.tree.order) < 2:
         return []
     step = 6 * BLOCK
     orphans = [slice(begin, begin + step) for begin in range(0, max(map(len, scene.orphans)), step)]
     if plan.culling == "brute":
         return [None, *orphans]
-    if front is None:
-        seeds = seed_chunks(fitted.forest, plan.wanted, CHUNKS)
-    else:
-        seeds = seeds_at(fitted.forest, plan.wanted, front.seed_level)
-        front.keep_only(seeds)
-    return [*seeds, *orphans]
+    pairs = cut_through(fitted.forest, plan.wanted, SEEDS)[0] if front is None else front.pairs
+    ends = np.linspace(0, len(pairs), min(len(pairs), CHUNKS * threads) + 1).astype(int).tolist()
+    return [*(Part(pairs, first, end) for first, end in itertools.pairwise(ends)), *orphans]
+
+
+class Part(NamedTuple):
+    """Pairs of nodes to start from: those from first up to end."""
+
+    pairs: np.ndarray
+    first: int
+    end: int
 
 
 def run_all(workers: Sequence[Walker], crew: Crew, scene: Prepared, fitted: Callable[[], Fitted], chunks: list) -> None:
@@ -63,7 +70,7 @@ def find_contacts(
 ) -> list[Found]:
     """Every contact of a scene."""
     workers = [Worker(plan, crew, front) for _ in range(crew.threads)]
-    run_all(workers, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, front))
+    run_all(workers, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads, front))
     tally.merge(w.tally for w in workers)
     return [f for w in workers for f in w.found]
 
@@ -112,14 +119,13 @@ class Walker:
             self.flush(scene, fitted)
             i, j, self._waiting = every_pair(len(scene.tree.order), i, j, self._element_pairs)
 
-    def _run_nodes(self, scene: Prepared, fitted: Fitted, seed: np.ndarray) -> None:
-        start = seed[None] if self.front is None else self.front.segment(seed)
-        levels = (1, 1) if self.front is None else self.front.levels
-        walk, noted = Walk(start, self._stack, self._element_pairs, self._stops), []
-        state = State(emitted=self._waiting)
+    def _run_nodes(self, scene: Prepared, fitted: Fitted, part: Part) -> None:
+        lowest = 1 if self.front is None else self.front.lowest
+        walk, noted = Walk(*part, self._stack, self._element_pairs, self._stops), []
+        state = State(taken=part.first, emitted=self._waiting)
         while not state.done:
             clock = time.perf_counter()
-            state = traverse(fitted.forest, self.plan.wanted, len(fitted.forest.nodes), levels, walk, state)
+            state = traverse(fitted.forest, self.plan.wanted, len(fitted.forest.nodes), lowest, walk, state)
             self.tally.add("traversal", state.compared, state.emitted - self._waiting, time.perf_counter() - clock)
             self._waiting = state.emitted
             if state.stopped:
@@ -128,7 +134,7 @@ class Walker:
                 self.flush(scene, fitted)
             state = state._replace(emitted=self._waiting, stopped=0)
         if self.front is not None:
-            self.front.keep(seed, noted)
+            self.front.keep(part.first, noted)
 
 
 class Worker(Walker):

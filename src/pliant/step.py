@@ -133,7 +133,7 @@ def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tup
     race = Race(scene, plan, tally)
     mark_free_patches(scene, race.fitted(), fuzz, Crew(crew.threads), tally)
     runners = [Runner(plan, crew, race, fuzz) for _ in range(crew.threads)]
-    chunks = chunks_of(scene, race.fitted(), plan)
+    chunks = chunks_of(scene, race.fitted(), plan, crew.threads)
     run_all(runners, crew, scene, race.fitted, chunks)
     tally.merge(r.tally for r in runners)
     return [f for r in runners for f in r.found], [n for r in runners for n in r.near]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
 from pliant._threads import Crew
 from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.hierarchy.build import fit_nodes, is_worn_out, label_ranges, split_elements, tree_cost
+from pliant.hierarchy.build import WORN_OUT, fit_nodes, label_ranges, split_elements, tree_cost
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import (
     ALL,
@@ -19,11 +19,10 @@ from pliant.hierarchy.traverse import (
     Forest,
     State,
     Walk,
+    cut_through,
     every_pair,
-    seed_chunks,
-    seeds_at,
     traverse,
-)  # fmt: skip
+)
 
 COUNTS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 23, 100, 257]
 
@@ -57,16 +56,17 @@ def overlapping(element_bounds):
     return {(i, j) for i, j in pairs if (lower[i] <= upper[j]).all() and (lower[j] <= upper[i]).all()}
 
 
-def traversed(tree, wanted=ALL, block=64, start=((1, 1),), levels=(1, 1), notes=None):
+def traversed(tree, wanted=ALL, block=64, start=((1, 1),), part=None, lowest=1, notes=None):
     """Pairs of elements, as a list, and how many blocks it took; notes: a list for the new front."""
     order, forest = tree
     found, blocks = [], 0
     stops = np.empty((0 if notes is None else 16, 2), np.int32)
     out = np.empty((block, 2), np.int32)
-    walk = Walk(np.array(start, np.int32).reshape(-1, 2), np.empty((STACK_SIZE, 2), np.int32), out, stops)
-    state = State()
+    front = np.array(start, np.int32).reshape(-1, 2)
+    first, end = part or (0, len(front))
+    walk, state = Walk(front, first, end, np.empty((STACK_SIZE, 2), np.int32), out, stops), State(taken=first)
     while not state.done:
-        state = traverse(forest, wanted, len(forest.nodes), levels, walk, state)
+        state = traverse(forest, wanted, len(forest.nodes), lowest, walk, state)
         found += np.sort(order[out[: state.emitted]], axis=1).tolist()
         if notes is not None:
             notes += stops[: state.stopped].tolist()
@@ -135,11 +135,14 @@ def test_blocks_of_any_size_make_the_same_pairs(block):
 def test_chunks_cover_everything_once(most):
     element_bounds = boxes(257, 6)
     tree = tree_of(element_bounds)
-    seeds = seed_chunks(tree[1], ALL, most)
-    found, _ = traversed(tree, start=seeds)
+    front, level = cut_through(tree[1], ALL, most)
+    leaves = len(tree[1].begin) - 1
+    every = [(i, j) for i in range(leaves, 2 * leaves) for j in range(i, 2 * leaves)]
+    assert sorted(pairs_of_leaves(tree[1], front.tolist())) == every
+    found, _ = traversed(tree, start=front)
     assert len(found) == len(set(found))
     assert set(found) == overlapping(element_bounds)
-    assert len(seeds) >= min(most, 100)
+    assert np.count_nonzero(front[:, 0] >= 1 << level) >= min(most, 100)
 
 
 @pytest.mark.parametrize("wanted", [SELF, INTER])
@@ -174,10 +177,9 @@ def test_a_mixed_up_tree_is_worn_out():
     element_bounds = boxes(257, 10, size=0.1)
     order, (nodes, place_bounds, begin, *_) = tree_of(element_bounds)
     cost = tree_cost(nodes)
-    assert not is_worn_out(nodes, cost)
-    assert not is_worn_out(fit_nodes(place_bounds + 3.0, begin), cost)
+    assert tree_cost(fit_nodes(place_bounds + 3.0, begin)) == pytest.approx(cost)
     mixed = fit_nodes(np.random.default_rng(1).permutation(place_bounds), begin)
-    assert is_worn_out(mixed, cost)
+    assert tree_cost(mixed) > WORN_OUT * cost
     assert sorted(order.tolist()) == list(range(257))
 
 
@@ -203,7 +205,7 @@ def test_a_front_is_a_cut_through_all_pairs_and_stays_one(lowest):
         bounds = boxes(257, 11, size=size)
         forest = forest_of(tree, bounds)
         notes = []
-        found, _ = traversed((tree.order, forest), start=start, levels=(1, lowest), notes=notes)
+        found, _ = traversed((tree.order, forest), start=start, lowest=lowest, notes=notes)
         assert len(found) == len(set(found))
         assert set(found) == overlapping(bounds)
         below = pairs_of_leaves(forest, notes)
@@ -224,25 +226,31 @@ def test_a_front_with_free_patches_skips_and_finds_them_again():
             free[node] = 2 if free[node >> 1] else int(node > 3 and rng.random() < 0.3)
         forest = forest_of(tree, bounds, free=free)
         expected, notes = traversed((tree.order, forest))[0], []
-        found, _ = traversed((tree.order, forest), start=start, levels=(1, 1 << tree.depth), notes=notes)
+        found, _ = traversed((tree.order, forest), start=start, lowest=1 << tree.depth, notes=notes)
         assert sorted(found) == sorted(expected)
         assert set(found) < overlapping(bounds)
         assert len(pairs_of_leaves(forest, notes)) == len(set(pairs_of_leaves(forest, notes)))
         start = notes
 
 
-def test_segments_of_a_front():
-    forest = tree_of(boxes(257, 13))[1]
-    front = Front(forest, ALL, 40)
-    seeds = seeds_at(forest, ALL, front.seed_level)
-    assert len(seeds) >= 40
-    assert front.segment(seeds[0]).tolist() == [seeds[0].tolist()]
-    front.keep(seeds[0], [np.array([[100, 101]], np.int32), np.array([[102, 103]], np.int32)])
-    assert front.segment(seeds[0]).tolist() == [[100, 101], [102, 103]]
-    assert len(front) == 2
-    front.keep_only(seeds[1:])
-    assert len(front) == 0
-    assert front.segment(seeds[0]).tolist() == [seeds[0].tolist()]
+@pytest.mark.parametrize("parts", [2, 5, 40])
+def test_parts_of_a_front_make_the_next_one(parts):
+    """Walks from parts of a front, as threads take them: together they find everything, and leave a cut again."""
+    tree = split_elements(boxes(257, 13), Crew(2))
+    every = range(1 << tree.depth, 2 << tree.depth)
+    front = Front(forest_of(tree, boxes(257, 13)), ALL, 40)
+    for size in (1.5, 0.2, 0.1, 2.0, 0.1):
+        bounds = boxes(257, 13, size=size)
+        forest, found = forest_of(tree, bounds), []
+        ends = np.linspace(0, len(front), parts + 1).astype(int).tolist()
+        for part in reversed(list(pairwise(ends))):
+            notes = []
+            found += traversed((tree.order, forest), start=front.pairs, part=part, lowest=front.lowest, notes=notes)[0]
+            front.keep(part[0], [np.array(notes, np.int32).reshape(-1, 2)])
+        front.renew()
+        assert len(found) == len(set(found))
+        assert set(found) == overlapping(bounds)
+        assert sorted(pairs_of_leaves(forest, front.pairs.tolist())) == [(i, j) for i in every for j in every if i <= j]
 
 
 @pytest.mark.bounds

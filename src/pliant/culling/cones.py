@@ -10,18 +10,23 @@ a node without faces.
 
 Rounding. Computed control vectors are off by 5 u 2 m1 m2 in each coordinate (``filters/bernstein``), and by fuzz: 2
 fuzz in each coordinate of e1 and e2, so 4 fuzz (m1 + m2) + 8 fuzz^2 in n. A vector off by d, relative to its length, is
-off in direction by an angle of sine d. Cosines get SLACK off, some 1e-12, which is far more than the roundings of the
-few operations in between; for a narrow cone that is an angle of 1e-6, at every level.
+off in direction by an angle of sine d: a face for which that is more than OFF counts as degenerate, and OFF is taken
+off the cosines of the others (cos(a + d) >= cos a - d, asin d <= 1.01 d). All cosines get SLACK off, which is far more
+than the roundings of the few operations in between; for a narrow cone that is an angle of 1e-6, at every level.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from pliant._jit import helper, kernel
+from pliant.hierarchy.build import LARGEST_LEAF
 from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, scale
 
 EVERYTHING, NOTHING = -1.0, 2.0
+_OFF = 1e-8
 _SLACK = 1e-12
 _NARROW = 1e-9
 
@@ -37,12 +42,9 @@ def fit_cones(points, turned, begin, fuzz, cones, top):
     first, last = top, top + 1
     while first < leaves:
         first, last = 2 * first, 2 * last
+    controls = np.empty((3 * LARGEST_LEAF, 3))
     for leaf in range(first, last):
-        cone = 0.0, 0.0, 0.0, NOTHING
-        for i in range(begin[leaf - leaves], begin[leaf - leaves + 1]):
-            face = _face_cone(points, i, fuzz)
-            cone = _merge(cone, (-face[0], -face[1], -face[2], face[3]) if turned[i] else face)
-        _store(cones, leaf, cone)
+        _store(cones, leaf, _leaf_cone(points, turned, begin[leaf - leaves], begin[leaf - leaves + 1], fuzz, controls))
     while first > top:
         first, last = first >> 1, last >> 1
         for node in range(first, last):
@@ -68,40 +70,47 @@ def _load(cones, i):
 
 
 @helper
-def _face_cone(points, i, fuzz):
-    a0, b0 = _edge(points, i, 0, 3), _edge(points, i, 0, 6)
-    a1, b1 = _edge(points, i, 9, 12), _edge(points, i, 9, 15)
-    m1, m2 = max(max_norm(a0), max_norm(a1)), max(max_norm(b0), max_norm(b1))
-    if not (m1 > 1e-70 and m1 < 1e70 and m2 > 1e-70 and m2 < 1e70):
-        return 0.0, 0.0, 0.0, EVERYTHING
-    first, last = cross(a0, b0), cross(a1, b1)
-    middle = scale(add(cross(a0, b1), cross(a1, b0)), 0.5)
-    axis = add(add(first, last), scale(middle, 2.0))
+def _leaf_cone(points, turned, begin, end, fuzz, controls):
+    """The cone around the control vectors of a few faces: their sum is its axis, the one farthest off its width."""
+    if begin == end:
+        return 0.0, 0.0, 0.0, NOTHING
+    axis = 0.0, 0.0, 0.0
+    for i in range(begin, end):
+        a0, b0 = _edge(points, i, 0, 3), _edge(points, i, 0, 6)
+        a1, b1 = _edge(points, i, 9, 12), _edge(points, i, 9, 15)
+        m1, m2 = max(max_norm(a0), max_norm(a1)), max(max_norm(b0), max_norm(b1))
+        off = 10.0 * UNIT_ROUNDOFF * m1 * m2 + 4.0 * fuzz * (m1 + m2) + 8.0 * fuzz * fuzz
+        sign = -1.0 if turned[i] else 1.0
+        first, last = scale(cross(a0, b0), sign), scale(cross(a1, b1), sign)
+        middle = scale(add(cross(a0, b1), cross(a1, b0)), 0.5 * sign)
+        shortest = min(min(dot(first, first), dot(middle, middle)), dot(last, last))
+        in_range = m1 > 1e-70 and m1 < 1e70 and m2 > 1e-70 and m2 < 1e70
+        if not (in_range and _OFF * _OFF * shortest > 3.0 * off * off):
+            return 0.0, 0.0, 0.0, EVERYTHING
+        axis = add(axis, add(add(first, last), middle))
+        for k in range(3):
+            row = 3 * (i - begin)
+            controls[row, k], controls[row + 1, k], controls[row + 2, k] = first[k], middle[k], last[k]
     length = math.sqrt(dot(axis, axis))
-    off = 1.8 * (10.0 * UNIT_ROUNDOFF * m1 * m2 + 4.0 * fuzz * (m1 + m2) + 8.0 * fuzz * fuzz)  # 1.8 > sqrt(3)
-    if not length > 1e3 * off:
+    if not length > 0.0:
         return 0.0, 0.0, 0.0, EVERYTHING
     axis = scale(axis, 1.0 / length)
-    cosine = min(min(_cosine(axis, first, off), _cosine(axis, middle, off)), _cosine(axis, last, off))
-    if cosine <= _NARROW:
-        return 0.0, 0.0, 0.0, EVERYTHING
-    return axis[0], axis[1], axis[2], cosine
+    # The smallest cosine, compared by squares: a root and a division for all of them.
+    along_squared, length_squared = 1.0, 1.0
+    for row in range(3 * (end - begin)):
+        v = controls[row, 0], controls[row, 1], controls[row, 2]
+        along, squared = dot(axis, v), dot(v, v)
+        if along <= 0.0:
+            return 0.0, 0.0, 0.0, EVERYTHING
+        if along * along * length_squared < along_squared * squared:
+            along_squared, length_squared = along * along, squared
+    cosine = math.sqrt(along_squared / length_squared) - 1.01 * _OFF - _SLACK
+    return (axis[0], axis[1], axis[2], cosine) if cosine > _NARROW else (0.0, 0.0, 0.0, EVERYTHING)
 
 
 @helper
 def _edge(points, i, a, b):
     return points[i, b] - points[i, a], points[i, b + 1] - points[i, a + 1], points[i, b + 2] - points[i, a + 2]
-
-
-@helper
-def _cosine(axis, v, off):
-    """At most the cosine of the angle to any vector within ``off`` of v; EVERYTHING where that is not below a right
-    angle."""
-    length = math.sqrt(dot(v, v))
-    if not length > 10.0 * off:
-        return EVERYTHING
-    # cos(a + d) >= cos a - d for an angle d, and asin(s) <= 1.01 s for s <= 0.1.
-    return dot(axis, v) / length - 1.01 * off / length - _SLACK
 
 
 @helper

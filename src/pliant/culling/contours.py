@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 
 from pliant._jit import helper, kernel
+from pliant.culling.outlines import new_outline, surely_simple
 from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, row, scale, sub
 
 _SIDE_ERROR = 64 * UNIT_ROUNDOFF
@@ -45,7 +46,7 @@ def free_patches(x0, x1, nodes, cones, start, loop, fuzz, free, top, end):
 
     nodes: bounds by heap index; start, loop: contours (``mesh/patches``).
     """
-    tests = 0
+    tests, outline = 0, new_outline()
     first, last = top, top + 1
     while first < end:
         for node in range(first, last):
@@ -53,7 +54,10 @@ def free_patches(x0, x1, nodes, cones, start, loop, fuzz, free, top, end):
                 free[node] = BELOW_FREE
             elif cones[node, 3] > 0.0 and start[node + 1] > start[node]:
                 axis = cones[node, 0], cones[node, 1], cones[node, 2]
-                if star_shaped(x0, x1, loop, start[node], start[node + 1], axis, _extent(nodes, node), fuzz) > 0:
+                size, begin, finish = _extent(nodes, node), start[node], start[node + 1]
+                if star_shaped(x0, x1, loop, begin, finish, axis, size, fuzz) > 0 or surely_simple(
+                    x0, x1, loop, begin, finish, axis, size, fuzz, outline
+                ):
                     free[node] = FREE
                 tests += 1
         first, last = 2 * first, 2 * last

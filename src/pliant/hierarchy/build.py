@@ -18,7 +18,7 @@ from pliant._threads import Crew
 # Elements of a leaf: from LEAF_SIZE / 2 to LEAF_SIZE. Measured on cloth-ball, traversal with 2, 4, 8: see bench/README.
 LEAF_SIZE = 4
 LARGEST_LEAF = 2 * LEAF_SIZE  # where patches are kept whole
-# A refitted tree is rebuilt when its nodes have grown so much against those it was built with.
+# A refitted tree is rebuilt when its cost has grown so much against what it was built with.
 WORN_OUT = 1.6
 TOP_LEVELS = 3  # levels that are split before the threads take one subtree each
 
@@ -49,15 +49,17 @@ def split_elements(element_bounds: np.ndarray, crew: Crew) -> Tree:
     return Tree(centres[:, 3].astype(np.int32), begin, depth)
 
 
-def is_worn_out(nodes: np.ndarray, cost_when_built: float) -> bool:
-    """The motion since the build has mixed the elements so much that building anew pays."""
-    return tree_cost(nodes) > WORN_OUT * cost_when_built
-
-
-def tree_cost(nodes: np.ndarray) -> float:
+@kernel
+def tree_cost(nodes):
     """Sum of the half perimeters of all nodes, in units of the root's: what a traversal has to look at, roughly."""
-    size = np.maximum(nodes[1:, 1:6:2] - nodes[1:, 0:6:2], 0.0).sum(axis=1)  # 0 for nodes without elements
-    return float(size.sum() / size[0]) if len(size) and size[0] > 0 else 0.0
+    total = 0.0
+    for node in range(1, len(nodes)):
+        for c in range(0, 6, 2):
+            total += max(0.0, nodes[node, c + 1] - nodes[node, c])  # turned inside out without elements
+    size = 0.0
+    for c in range(0, 6, 2):
+        size += max(0.0, nodes[1, c + 1] - nodes[1, c])
+    return total / size if size > 0.0 else 0.0
 
 
 @kernel

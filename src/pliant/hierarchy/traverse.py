@@ -34,6 +34,8 @@ class Walk(NamedTuple):
     """Buffers of one walk: where it starts, what is still to be looked at, what comes out, and where it ends."""
 
     front: np.ndarray  # (f, 2) int32 pairs of nodes to start from, those below one pair next to each other
+    first: int  # of them, and
+    end: int  # the end of those that this walk starts from
     stack: np.ndarray  # (STACK_SIZE, 2) int32
     out: np.ndarray  # (capacity, 2) int32
     stops: np.ndarray  # (capacity, 2) int32 the new front; of length 0 where nobody wants to know
@@ -50,51 +52,52 @@ class State(NamedTuple):
     done: bool = False
 
 
-def seed_chunks(forest: Forest, wanted: int, most: int) -> np.ndarray:
-    """Overlapping node pairs of one level, at least about ``most`` where the tree has them: chunks for the threads."""
-    level, depth = 0, (len(forest.begin) - 1).bit_length() - 1
-    pairs = seeds_at(forest, wanted, 0)
-    while level < depth and 0 < len(pairs) < most:
+def cut_through(forest: Forest, wanted: int, most: int) -> tuple[np.ndarray, int]:
+    """A front of pairs of nodes down to a level, at least about ``most`` of which overlap where the tree has them.
+
+    Returns the front and the level. Pairs that overlap are of that level, the others of this one or higher ones.
+    """
+    depth = (len(forest.begin) - 1).bit_length() - 1
+    level, front = 0, np.ones((1, 2), np.int32)
+    while True:
+        is_open = front[:, 0] >= 1 << level
+        if level == depth or np.count_nonzero(is_open) >= most or not is_open.any():
+            return front, level
         level += 1
-        pairs = _descend(forest, wanted, pairs, level)
-    return pairs
+        front, opened = _sprout(forest, wanted, front, level)
+        if opened == 0:
+            return front, level
 
 
-def seeds_at(forest: Forest, wanted: int, level: int) -> np.ndarray:
-    """Overlapping node pairs of a level."""
-    pairs = np.ones((0 if forest.free[1] else 1, 2), np.int32)
-    return _descend(forest, wanted, pairs, level) if level and len(pairs) else pairs
-
-
-def _descend(forest: Forest, wanted: int, pairs: np.ndarray, level: int) -> np.ndarray:
-    """Overlapping node pairs of a level below some pairs."""
-    nothing = np.empty((0, 2), np.int32)
-    out, found = np.empty((4096, 2), np.int32), []
-    walk, state = Walk(pairs, np.empty((STACK_SIZE, 2), np.int32), out, nothing), State()
+def _sprout(forest: Forest, wanted: int, front: np.ndarray, level: int) -> tuple[np.ndarray, int]:
+    """The front down to a level, and how many of its pairs overlap."""
+    stops, out, noted, opened = np.empty((4096, 2), np.int32), np.empty((4096, 2), np.int32), [], 0
+    walk, state = Walk(front, 0, len(front), np.empty((STACK_SIZE, 2), np.int32), out, stops), State()
     while not state.done:
-        state = traverse(forest, wanted, 1 << level, (1, 1), walk, state)
-        found.append(out[: state.emitted].copy())
-        state = state._replace(emitted=0)
-    return np.concatenate(found)
+        state = traverse(forest, wanted, 1 << level, 1 << level, walk, state)
+        noted.append(stops[: state.stopped].copy())
+        opened += state.emitted
+        state = state._replace(emitted=0, stopped=0)
+    return np.concatenate(noted), opened
 
 
 @kernel
-def traverse(forest, wanted, first_stop, levels, walk, state):
+def traverse(forest, wanted, first_stop, lowest, walk, state):
     """Go on with a walk until it is done or one of its buffers is full.
 
     Emits pairs of nodes from heap index first_stop on; where that is beyond all nodes, pairs of places of the elements
-    themselves, the smaller first. levels: first nodes of the highest and the lowest level of the front that is noted.
+    themselves, the smaller first. lowest: first node of the lowest level of the front that is noted.
     """
     nodes, places, begin, free = forest.nodes, forest.places, forest.begin, forest.free
     front, stack, out, stops = walk.front, walk.stack, walk.out, walk.stops
     taken, top, count, stopped, compared = state.taken, state.top, state.emitted, state.stopped, 0
     leaves, done = len(begin) - 1, False
-    noting, highest, lowest = len(stops) > 0, levels[0], levels[1]
+    noting = len(stops) > 0
     while True:
         if noting and stopped + 4 > len(stops):
             break
         if top == 0:
-            if taken == len(front):
+            if taken == walk.end:
                 done = True
                 break
             a, b = front[taken, 0], front[taken, 1]
@@ -102,9 +105,9 @@ def traverse(forest, wanted, first_stop, levels, walk, state):
             compared += 1
             if _is_closed(nodes, free, a, b):
                 if noting:
-                    a, b, steps = _highest_closed(nodes, free, a, b, highest)
+                    a, b, steps = _highest_closed(nodes, free, a, b, walk, walk.first)
                     compared += steps
-                    while taken < len(front) and _is_below(front[taken, 0], front[taken, 1], a, b):
+                    while taken < walk.end and _is_below(front[taken, 0], front[taken, 1], a, b):
                         taken += 1
                     stops[stopped, 0], stops[stopped, 1] = a, b
                     stopped += 1
@@ -119,6 +122,9 @@ def traverse(forest, wanted, first_stop, levels, walk, state):
             top -= 1
             out[count, 0], out[count, 1] = a, b
             count += 1
+            if noting:
+                stops[stopped, 0], stops[stopped, 1] = a, b
+                stopped += 1
         elif a >= leaves:
             a_begin, a_end = begin[a - leaves], begin[a - leaves + 1]
             b_begin, b_end = begin[b - leaves], begin[b - leaves + 1]
@@ -169,14 +175,22 @@ def _is_closed(nodes, free, a, b):
 
 
 @helper
-def _highest_closed(nodes, free, a, b, highest):
-    """Pruning: the highest pair above a closed pair that is closed too; and how many were looked at."""
-    steps = 0
-    while a >> 1 >= highest:
-        steps += 1
-        if not _is_closed(nodes, free, a >> 1, b >> 1):
+def _highest_closed(nodes, free, a, b, walk, first):
+    """Pruning: the highest pair above a closed pair that is closed too; and how many were looked at.
+
+    Not so high that it would hold pairs of the front before or after those of this walk: another one has them.
+    """
+    front, end, steps = walk.front, walk.end, 0
+    while a > 1:
+        up_a, up_b = a >> 1, b >> 1
+        if (first > 0 and _is_below(front[first - 1, 0], front[first - 1, 1], up_a, up_b)) or (
+            end < len(front) and _is_below(front[end, 0], front[end, 1], up_a, up_b)
+        ):
             break
-        a, b = a >> 1, b >> 1
+        steps += 1
+        if not _is_closed(nodes, free, up_a, up_b):
+            break
+        a, b = up_a, up_b
     return a, b, steps
 
 
