@@ -1,5 +1,7 @@
 """The scenes keep what their descriptions promise: sizes, labels, where there is contact and where there cannot be."""
 
+import inspect
+import math
 import re
 import subprocess
 import sys
@@ -7,12 +9,25 @@ import sys
 import numpy as np
 import pytest
 
+import pliant
 from pliant import scenes
 from pliant.scenes.bodies import PASSING_GAP, TILT
-from pliant.scenes.shapes import grid, icosphere
+from pliant.scenes.shapes import grid, icosphere, spindle, weave
+from pliant.scenes.tentacles import _Cut
 
 pytestmark = pytest.mark.filterwarnings("error")
 every_scene = pytest.mark.parametrize("name", scenes.names())
+# The benchmarks of the paper, with the numbers of triangles that it gives them, and how many objects they are here.
+BENCHMARKS = {
+    "twisting": (64_000, 2),
+    "funnel": (64_000, 2),
+    "bishop": (124_000, 8),
+    "falling": (172_000, 8),
+    "flamenco": (49_000, 10),
+    "squishy_ball": (1_000_000, 1),
+    "hanging_cloth": (50_000, 1),
+}
+every_benchmark = pytest.mark.parametrize("name", BENCHMARKS)
 
 
 def edges_of(faces):
@@ -108,6 +123,45 @@ def test_steps_are_a_fraction_of_an_edge_to_a_few_edges(name, triangles):
         assert motion.max() / edge < 7
 
 
+@every_benchmark
+def test_benchmark_has_the_size_that_the_paper_names(name):
+    triangles, objects = BENCHMARKS[name]
+    default = inspect.signature(scenes._SCENES[name]).parameters["triangles"].default
+    assert default == triangles
+    assert scenes.load(name, triangles=5_000, frames=2).objects.max() + 1 == objects
+
+
+@every_benchmark
+@pytest.mark.parametrize("seed", range(2))
+def test_benchmark_touches_itself_in_every_step(name, seed):
+    scene = scenes.load(name, triangles=20_000, frames=4, seed=seed)
+    for x0, x1 in scene.steps():
+        contacts = pliant.ccd(scene.faces, x0, x1)
+        labels = scene.objects[contacts.vertices]
+        of_one_object = (labels == labels[:, :1]).all(axis=1)
+        assert 0.01 < np.count_nonzero(of_one_object) / len(scene.faces) < 0.3
+        assert len(contacts) < 0.4 * len(scene.faces)
+
+
+@every_benchmark
+def test_triangles_of_a_benchmark_are_well_shaped(name):
+    scene = scenes.load(name, triangles=20_000, frames=3)
+    for x in scene.frames:
+        a, b, c = np.moveaxis(x[scene.faces], 1, 0)
+        squares = sum((side**2).sum(axis=1) for side in (b - a, c - b, a - c))
+        # 1 if equilateral, 0 if degenerate.
+        quality = 2 * math.sqrt(3) * np.linalg.norm(np.cross(b - a, c - a), axis=1) / squares
+        assert np.median(quality) > 0.7
+        assert np.quantile(quality, 0.05) > 0.3
+
+
+@pytest.mark.parametrize("name", ["twisting", "funnel", "hanging_cloth"])
+def test_single_cloth_starts_free_of_contact(name):
+    for seed in range(3):
+        scene = scenes.load(name, triangles=5_000, frames=2, seed=seed)
+        assert len(pliant.dcd(scene.faces, scene.x0)) == 0
+
+
 @every_scene
 def test_no_triangle_is_degenerate_at_rest(name):
     scene = scenes.load(name, triangles=2_000, frames=2)
@@ -200,6 +254,80 @@ def test_flowing_cloth_keeps_the_length_of_its_rows():
     rows = scene.frames[:, :, [0, 2]].reshape(4, 68, -1, 2)
     length = np.linalg.norm(np.diff(rows, axis=1), axis=3)
     np.testing.assert_allclose(length, 3 / 67, rtol=1e-9)
+
+
+@pytest.mark.parametrize("triangles", [2, 30, 100, 400, 3_000, 30_000, 100_000])
+def test_squishy_ball_is_one_closed_surface(triangles):
+    scene = scenes.load("squishy_ball", triangles, frames=2)
+    edges, face_counts = edges_of(scene.faces)
+    assert (face_counts == 2).all()
+    assert len(scene.objects) - len(edges) + len(scene.faces) == 2
+    # Both faces of an edge run along it in opposite directions.
+    directed = scene.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    assert len(np.unique(directed, axis=0)) == len(directed)
+    assert (component_roots(scene.faces, len(scene.objects)) == 0).all()
+
+
+@pytest.mark.parametrize("triangles", [200_000, 500_000, 1_000_000, 4_000_000])
+def test_large_squishy_ball_has_820_tentacles(triangles):
+    cut = _Cut.of(triangles)
+    assert cut.tentacles == 820
+    assert cut.triangles == pytest.approx(triangles, rel=0.02)
+    # Rings about as far apart as columns: a tentacle is 0.45 long and 0.2 around.
+    assert 0.3 < (0.45 / cut.rings) / (0.2 / (6 * cut.reach)) < 1.5
+
+
+def test_squishy_ball_is_squished_and_bounces():
+    scene = scenes.load("squishy_ball", triangles=3_000)
+    heights = np.ptp(scene.frames[:, :, 2], axis=1)
+    assert heights[0] > heights[5] < heights[9]
+
+
+def test_hanging_cloth_hangs_by_two_corners_and_is_mostly_smooth():
+    scene = scenes.load("hanging_cloth", triangles=20_000)
+    moved = np.linalg.norm(scene.frames - scene.x0, axis=2).max(axis=0)
+    u_end = np.flatnonzero(moved < 1e-3 * moved.max())
+    assert len(np.unique(scene.x0[u_end, 0].round(1))) == 2
+    assert scene.x0[u_end, 2].min() > scene.x0[:, 2].max() - 0.1
+    for x0, x1 in scene.steps():
+        touched = np.unique(pliant.ccd(scene.faces, x0, x1).vertices)
+        assert 0.005 < len(touched) / len(scene.objects) < 0.2
+
+
+def test_falling_figure_falls_by_edges_a_step():
+    scene = scenes.load("falling", triangles=20_000)
+    edges, _ = edges_of(scene.faces)
+    edge = np.median(np.linalg.norm(scene.x0[edges[:, 0]] - scene.x0[edges[:, 1]], axis=1))
+    assert (np.diff(scene.frames[:, :, 2].mean(axis=1)) < -1.3 * edge).all()
+
+
+@pytest.mark.parametrize("around", [False, True])
+def test_weave_is_an_irregular_sheet(around):
+    faces, points = weave(30, 20, around)
+    assert len(faces) == 2 * 30 * 20
+    corners = points[faces]
+    # Across the seam of a tube, a face has corners at both ends.
+    corners[..., 0] += 30 * (np.ptp(corners[..., 0], axis=1, keepdims=True) > 15) * (corners[..., 0] < 15)
+    a, b, c = np.moveaxis(np.pad(corners, ((0, 0), (0, 0), (0, 1))), 1, 0)
+    area = np.cross(b - a, c - a)[:, 2] / 2
+    assert area.min() > 0.2
+    assert area.sum() == pytest.approx(30 * 20)
+    edges, face_counts = edges_of(faces)
+    assert np.count_nonzero(face_counts == 1) == (60 if around else 100)
+    assert len(np.unique(np.bincount(edges.ravel()))) >= 5
+
+
+@pytest.mark.parametrize(("nu", "nv"), [(3, 2), (3, 5), (12, 9)])
+def test_spindle_is_closed_and_faces_outwards(nu, nv):
+    faces, points = spindle(nu, nv)
+    assert (len(faces), len(points)) == (2 * nu * (nv - 1), nu * (nv - 1) + 2)
+    edges, face_counts = edges_of(faces)
+    assert (face_counts == 2).all()
+    assert len(points) - len(edges) + len(faces) == 2
+    around, polar = points[:, 0], math.pi * points[:, 1]
+    ball = np.stack([np.sin(polar) * np.cos(around), np.sin(polar) * np.sin(around), -np.cos(polar)], axis=1)
+    a, b, c = np.moveaxis(ball[faces], 1, 0)
+    assert ((np.cross(b - a, c - a) * a).sum(axis=1) > 0).all()
 
 
 @pytest.mark.parametrize("frequency", [1, 2, 3, 7])

@@ -12,8 +12,11 @@ import difflib
 import numpy as np
 
 from .bodies import ball_heap, flat_sheets, passing_sheets
-from .cloth import crumpled_sheet, flowing_cloth, twisted_cloth
+from .cloth import crumpled_sheet, flowing_cloth, twisted_cloth, twisting
+from .drapes import funnel, hanging_cloth
+from .garments import bishop, falling, flamenco
 from .scene import Scene
+from .tentacles import squishy_ball
 
 __all__ = ["Scene", "load", "names"]
 
@@ -24,6 +27,13 @@ _SCENES = {
     "ball_heap": ball_heap,
     "crumpled_sheet": crumpled_sheet,
     "passing_sheets": passing_sheets,
+    "twisting": twisting,
+    "funnel": funnel,
+    "bishop": bishop,
+    "falling": falling,
+    "flamenco": flamenco,
+    "squishy_ball": squishy_ball,
+    "hanging_cloth": hanging_cloth,
 }
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .scene import Scene, join
-from .shapes import grid, grid_cells, icosphere
+from .shapes import grid, grid_cells, icosphere, unit
 
 # How far one layer of `passing_sheets` is above the next, in edges; their ripples may take up 0.6 of it.
 PASSING_GAP = 1 / 3
@@ -48,7 +48,7 @@ def ball_heap(triangles: int = 20_000, frames: int = 10, seed: int = 0) -> Scene
     spin_axis /= np.linalg.norm(spin_axis, axis=1, keepdims=True)
     # Raising a site by more the higher it is moves no two sites closer: balls still falling are apart, too.
     drop = np.maximum(site[:, 2] - 0.4 * site[:, 2].max(), 0)
-    squeeze = rng.uniform(0.1, 0.7, (count, 1)) * _unit(site * (-0.5, -0.5, -1.0))
+    squeeze = rng.uniform(0.1, 0.7, (count, 1)) * unit(site * (-0.5, -0.5, -1.0))
 
     x = np.empty((frames, count, len(ball), 3))
     for k in range(frames):
@@ -85,12 +85,6 @@ def _turned(points: np.ndarray, axis: np.ndarray, angle: float) -> np.ndarray:
     along = (points * axis[:, None]).sum(axis=2, keepdims=True) * axis[:, None]
     across = np.cross(axis[:, None], points[None])
     return math.cos(angle) * (points - along) + math.sin(angle) * across + along
-
-
-def _unit(v: np.ndarray) -> np.ndarray:
-    """Rows of (n, 3) scaled to length 1; rows of 0 stay."""
-    length = np.linalg.norm(v, axis=1, keepdims=True)
-    return v / np.where(length > 0, length, 1)
 
 
 def passing_sheets(triangles: int = 20_000, frames: int = 10, seed: int = 0) -> Scene:

@@ -24,20 +24,79 @@ def grid(nu: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
     return faces, np.stack([u.ravel(), v.ravel()], axis=1)
 
 
+def weave(nu: int, nv: int, around: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """An irregular sheet: a grid whose inner points are shifted a little and whose cells are cut along the shorter way.
+
+    Its vertices have four to eight neighbours, as in the meshes that real cloth is simulated with. The boundary stays
+    straight. With `around`, the last column is the first, and the sheet is a tube (nu is at least 3).
+
+    Returns faces (2 nu nv, 3) int64 and points (n, 2) float64 from (0, 0) to (nu, nv), column after column;
+    n is (nu + 1)(nv + 1), or nu (nv + 1) with `around`. They depend on nothing but the numbers of cells.
+    """
+    columns = nu if around else nu + 1
+    shift = np.random.default_rng(nu * nv).uniform(-0.2, 0.2, (columns, nv + 1, 2))
+    shift[:, [0, -1], 1] = 0
+    if not around:
+        shift[[0, -1], :, 0] = 0
+    u, v = np.meshgrid(np.arange(float(columns)), np.arange(nv + 1.0), indexing="ij")
+    points = np.stack([u, v], axis=-1) + shift
+
+    ids = np.arange(columns * (nv + 1), dtype=np.int64).reshape(columns, nv + 1)
+    if around:
+        ids, shift = np.concatenate([ids, ids[:1]]), np.concatenate([shift, shift[:1]])
+    a, b, c, d = (q.ravel() for q in (ids[:-1, :-1], ids[1:, :-1], ids[1:, 1:], ids[:-1, 1:]))
+    rising = np.linalg.norm(shift[1:, 1:] - shift[:-1, :-1] + (1, 1), axis=2)
+    falling = np.linalg.norm(shift[:-1, 1:] - shift[1:, :-1] + (-1, 1), axis=2)
+    cut = (rising < falling).ravel()[:, None]
+    faces = np.where(cut, np.stack([a, b, c, a, c, d], axis=1), np.stack([b, c, d, b, d, a], axis=1))
+    return faces.reshape(-1, 3), points.reshape(-1, 2)
+
+
+def spindle(nu: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
+    """A closed surface like a globe: rings of nu points, nv cells from pole to pole.
+
+    Returns faces (2 nu (nv - 1), 3) int64 and points (nu (nv - 1) + 2, 2) float64: an angle from 0 to 2 pi, and a
+    distance from the first pole from 0 to 1.
+    """
+    faces, points = weave(nu, nv - 2, around=True)
+    ends = np.arange(nu, dtype=np.int64)[:, None] * (nv - 1) + [[0, nv - 2]]
+    poles = np.full_like(ends, len(points)) + [[0, 1]]
+    caps = np.stack([poles, ends, np.roll(ends, -1, axis=0)], axis=-1)
+    points = (points + (0, 1)) * (2 * math.pi / nu, 1 / nv)
+    return (
+        np.concatenate([faces, caps[:, 0, [0, 2, 1]], caps[:, 1]]),
+        np.concatenate([points, [(0.0, 0.0), (0.0, 1.0)]]),
+    )
+
+
 def icosphere(frequency: int) -> tuple[np.ndarray, np.ndarray]:
     """The unit sphere as an icosahedron with every edge cut into `frequency` parts.
 
     Returns faces (20 f^2, 3) int64, counterclockwise from outside, and points (10 f^2 + 2, 3) float64.
     """
-    corners, corner_faces = _icosahedron()
+    faces, points, _, _ = cut_facets(*_icosahedron(), frequency)
+    return faces, points
+
+
+def cut_facets(
+    corners: np.ndarray, facets: np.ndarray, frequency: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A sphere from a polyhedron: every facet (m, 3) between corners (c, 3) cut into frequency^2 triangles.
+
+    Returns faces (m f^2, 3) int64, points (n, 3) float64 on the unit sphere, and for every point a nearest corner
+    (n,) and the number of edges (n,) to it.
+    """
     weights, small_faces = _cut_triangle(frequency)
-    a, b, c = (corners[corner_faces[:, q], None] * weights[:, q, None] for q in range(3))
+    a, b, c = (corners[facets[:, q], None] * weights[:, q, None] for q in range(3))
     # Copies of a point on a common edge are equal to the last bit: one of the three products is 0, and the sum
     # of the other two does not depend on their order. So exact merging closes the sphere. (einsum and
     # matmul may fuse products into sums, and then it does depend.)
-    points, ids = np.unique((a + b + c).reshape(-1, 3), axis=0, return_inverse=True)
-    faces = ids.reshape(20, -1)[:, small_faces].reshape(-1, 3).astype(np.int64)
-    return faces, points / np.linalg.norm(points, axis=1, keepdims=True)
+    points, copy, ids = np.unique((a + b + c).reshape(-1, 3), axis=0, return_index=True, return_inverse=True)
+    faces = ids.reshape(len(facets), -1)[:, small_faces].reshape(-1, 3).astype(np.int64)
+    nearest = np.tile(np.argmax(weights, axis=1), len(facets))[copy]
+    facet, place = np.divmod(copy, len(weights))
+    steps = frequency - weights.max(axis=1)[place].astype(np.int64)
+    return faces, points / np.linalg.norm(points, axis=1, keepdims=True), facets[facet, nearest], steps
 
 
 def _icosahedron() -> tuple[np.ndarray, np.ndarray]:
@@ -82,6 +141,12 @@ def smooth_noise(rng: np.random.Generator, points: np.ndarray, wavelength: float
         k = 2 * math.pi / (wavelength * rng.uniform(1, 2))
         field += np.cos(k * math.cos(angle) * points[:, 0] + k * math.sin(angle) * points[:, 1] + phase)
     return field / 2
+
+
+def unit(v: np.ndarray) -> np.ndarray:
+    """Vectors (..., 3) scaled to length 1; those of length 0 stay."""
+    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    return v / np.where(length > 0, length, 1)
 
 
 def smoothstep(x: np.ndarray, start: float, end: float) -> np.ndarray:
