@@ -32,6 +32,10 @@ class NonFiniteError(MeshError):
     """A position is NaN or infinite."""
 
 
+class TangledError(MeshError):
+    """Triangles intersect at the start of a motion."""
+
+
 class OptionError(MeshError):
     """An option has a value that is not known."""
 

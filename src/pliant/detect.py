@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from pliant._arrays import (
     DtypeError,
     OptionError,
     ShapeError,
+    TangledError,
     as_positions,
     choose,
     require_in_range,
@@ -48,6 +50,7 @@ def ccd(
     bounds: str = "aabb",
     filters: Sequence[str] = DEFAULT_FILTERS,
     assignment: str = "static",
+    tangled: str = "ignore",
     threads: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Contacts:
@@ -63,6 +66,7 @@ def ccd(
     bounds : "aabb", "16-dop", "18-dop" or "24-dop"
     filters : which of "csat", "dnf" and "ncf" discard pairs before the exact test, in this order
     assignment : how each feature pair comes once, "static" (representative triangles) or "dynamic" (with orphan sets)
+    tangled : "warn" or "raise" to look first for triangles that intersect at x0, which no contact tells of
     threads : number of threads; default: as many as there are cores
     progress : True for a line on stderr, or a function of (chunks done, chunks in all)
 
@@ -71,6 +75,8 @@ def ccd(
     scene_mesh, x0, x1, labels = gate(mesh, x0, x1, objects, pairs)
     plan = plan_for(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
+    if choose(tangled, "tangled", ("ignore", "warn", "raise")) != "ignore":
+        _report_tangles(dcd(scene_mesh, x0, objects=labels, pairs=pairs, threads=threads), tangled)
     announce_compilation()
     scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally)
@@ -89,6 +95,7 @@ def safe_step(
     bounds: str = "aabb",
     filters: Sequence[str] = DEFAULT_FILTERS,
     assignment: str = "static",
+    tangled: str = "ignore",
     threads: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Step:
@@ -100,6 +107,8 @@ def safe_step(
     scene_mesh, x0, x1, labels = gate(mesh, x0, x1, objects, pairs)
     plan = plan_for(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
+    if choose(tangled, "tangled", ("ignore", "warn", "raise")) != "ignore":
+        _report_tangles(dcd(scene_mesh, x0, objects=labels, pairs=pairs, threads=threads), tangled)
     announce_compilation()
     scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
     found, near = first_contacts(scene, plan, crew, tally)
@@ -145,6 +154,18 @@ def dcd(
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally)
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
     return tabulate_intersections(find_intersections(scene, fitted, plan, crew, tally), tally)
+
+
+def _report_tangles(hits: Intersections, tangled: str) -> None:
+    """Warn or raise where triangles intersect at the start."""
+    if len(hits) == 0:
+        return
+    named = ", ".join(f"{a} and {b}" for a, b in hits.faces[:5].tolist())
+    more = f" and {len(hits) - 5} more pairs" if len(hits) > 5 else ""
+    text = f"the motion starts tangled: faces {named}{more} intersect at x0; pliant.dcd(mesh, x0) lists them"
+    if tangled == "raise":
+        raise TangledError(text)
+    warnings.warn(text, stacklevel=3)
 
 
 def merged_by_position(mesh: TriMesh, x: np.ndarray, labels: np.ndarray | None) -> TriMesh:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import as_positions, thread_count
+from pliant._arrays import ShapeError, as_positions, thread_count
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
@@ -16,7 +16,7 @@ from pliant.contacts import Contacts, Intersections
 from pliant.detect import DEFAULT_FILTERS, gate, plan_for, tabulate, tabulate_intersections
 from pliant.discrete import find_intersections
 from pliant.hierarchy.build import WORN_OUT, tree_cost
-from pliant.hierarchy.front import Front
+from pliant.hierarchy.front import ABOVE_LEAVES, Front
 from pliant.mesh.triangles import as_mesh
 from pliant.pipeline import SEEDS, find_contacts
 from pliant.prepare import Fitted, Prepared, fit, mark_free_patches, moved, prepare
@@ -37,6 +37,8 @@ class Detector:
     Each result is what ``pliant.ccd`` or ``pliant.dcd`` would give. One detector serves one thread at a time.
     """
 
+    above_leaves = ABOVE_LEAVES  # levels at which fronts end; 0 for the conventional front
+
     def __init__(
         self,
         mesh: Any,
@@ -53,6 +55,7 @@ class Detector:
         self._plan = plan_for(pairs, culling, bounds, filters, assignment)
         self._threads = thread_count(threads)
         self._x: np.ndarray | None = None
+        self._vertex_count: int | None = None
         self._scene: Prepared | None = None
         self._fronts: dict[str, Front] = {}
         self._cost: dict[str, float] = {}  # of the tree, when it was built
@@ -103,9 +106,14 @@ class Detector:
             self._fronts[query] = front
 
     def _checked(self, x: Any) -> np.ndarray:
-        if self._scene is None and self._x is None:
-            return gate(self._mesh, x, x, self._objects, self._pairs, ("x", "x"))[1]
-        return as_positions(x, "x", len(self._x if self._x is not None else self._scene.x0))  # pyright: ignore
+        if self._vertex_count is None:
+            x = gate(self._mesh, x, x, self._objects, self._pairs, ("x", "x"))[1]
+            self._vertex_count = len(x)
+            return x
+        x = as_positions(x, "x")
+        if len(x) != self._vertex_count:
+            raise ShapeError(f"x has {len(x)} rows, but the frames before had {self._vertex_count}")
+        return x
 
     def _fitted(self, query: str, x0: np.ndarray, x1: np.ndarray, tally: Tally) -> tuple[Prepared, Fitted]:
         """The scene in this frame with its bounds and free patches; a tree that is worn out is built anew."""
@@ -119,7 +127,7 @@ class Detector:
         self._scene = scene
         self._mark_free(scene, fitted, tally)
         if "front" in self._plan.culling and query not in self._fronts:
-            self._fronts[query] = Front(fitted.forest, self._plan.wanted, SEEDS)
+            self._fronts[query] = Front(fitted.forest, self._plan.wanted, SEEDS, self.above_leaves)
         return scene, fitted
 
     def _mark_free(self, scene: Prepared, fitted: Fitted, tally: Tally) -> None:

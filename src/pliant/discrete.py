@@ -53,8 +53,8 @@ class Inspector(Walker):
         if len(pairs) == 0:
             return
         status, segments = self._status[: len(pairs)], self._segments[: len(pairs)]
-        pairs = np.ascontiguousarray(pairs)
-        if decide_triangles(scene.x0, scene.leaves.corners, pairs, status, segments, self.tally):
+        faces = scene.leaves.face[pairs]
+        faces.sort(axis=1)  # the smaller first: segments are rounded alike, whatever the tree
+        if decide_triangles(scene.x0, scene.faces, faces, status, segments, self.tally):
             hit = np.flatnonzero(status != MISS)
-            faces = np.sort(scene.leaves.face[pairs[hit]], axis=1)
-            self.found.append(Crossing(faces, segments[hit], status[hit] == FLAT))
+            self.found.append(Crossing(faces[hit], segments[hit], status[hit] == FLAT))

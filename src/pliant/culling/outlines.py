@@ -7,13 +7,14 @@ inside of the patch would. (The theorem only asks for a simple contour. Its wind
 their orientation cover nothing a negative number of times.)
 
 Edges that share no vertex are apart if an axis separates them at both ends of the motion, as in ``filters/csat``.
-Neighbours overlap only where one turns straight back on the other: their cross product vanishes and their dot product
-is negative; a quadratic in t that keeps its sign, all Bernstein coefficients clear of the error, rules that out.
+Neighbours need no test: where one turns straight back on the other, the far end of one lies on the other, and so does
+the next edge, which starts there and has no vertex in common with it. (In a triangle, the faces have positive areas that
+add up to its own.)
 
-Rounding. Points are p = (a . v, a . w), a seen from a vertex of the contour, v and w vectors of length 1 or less across
+Rounding. Points are p = (a . v, a . w), a seen from the first vertex as it moves, v and w vectors of length 1 or less across
 the axis; the direction of projection is v x w of the numbers as they are, off the cone's axis by some u, which the room
-at the cone's edge (1e-9) makes up for. Coordinates are off by at most e = 16 u M + 4 fuzz, M the extent. A product of
-two differences of such coordinates, at most 4 M each, has an error of 2 * 4 M * 2 e and roundings: 40 M e for two.
+at the cone's edge (1e-9) makes up for. Coordinates are off by at most e = 16 u M + 6 fuzz, M the extent, and along an
+axis (x, y) by 4 e (|x| + |y|) with the roundings of that product, for a difference of two.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _COORDINATE_ERROR = 16 * UNIT_ROUNDOFF
 @helper
 def new_outline():
     """Room for one contour: (x, y) at t = 0 and at t = 1, and the box of each edge."""
-    return np.empty((MOST_EDGES + 2, 4)), np.empty((MOST_EDGES, 4))
+    return np.empty((MOST_EDGES + 1, 4)), np.empty((MOST_EDGES, 4))
 
 
 @helper
@@ -40,7 +41,7 @@ def surely_simple(x0, x1, loop, begin, end, axis, size, fuzz, outline):
     points, boxes = outline
     if count > MOST_EDGES or not (size > 1e-100 and size < 1e100):
         return False
-    error = _COORDINATE_ERROR * size + 4.0 * fuzz
+    error = _COORDINATE_ERROR * size + 6.0 * fuzz
     _project(x0, x1, loop, begin, end, axis, points)
     for i in range(count):
         for k in range(2):
@@ -48,8 +49,6 @@ def surely_simple(x0, x1, loop, begin, end, axis, size, fuzz, outline):
             boxes[i, k + 2] = (
                 max(max(points[i, k], points[i, k + 2]), max(points[i + 1, k], points[i + 1, k + 2])) + error
             )
-        if not _never_turns_back(points, i, 40.0 * size * error):
-            return False
     for i in range(count - 2):
         left, low, right, high = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
         for j in range(i + 2, count - 1 if i == 0 else count):
@@ -62,35 +61,16 @@ def surely_simple(x0, x1, loop, begin, end, axis, size, fuzz, outline):
 
 @helper
 def _project(x0, x1, loop, begin, end, axis, points):
-    """Both ends of the way of each vertex as seen along the axis; the first two again after the last."""
+    """Both ends of the way of each vertex as seen along the axis; the first again after the last."""
     v = cross(axis, (1.0, 0.0, 0.0) if abs(axis[0]) < 0.6 else (0.0, 1.0, 0.0))
     w = cross(axis, v)
-    o = row(x0, loop[begin])
+    o0, o1 = row(x0, loop[begin]), row(x1, loop[begin])
     count = end - begin
     for k in range(count):
-        a0, a1 = sub(row(x0, loop[begin + k]), o), sub(row(x1, loop[begin + k]), o)
+        a0, a1 = sub(row(x0, loop[begin + k]), o0), sub(row(x1, loop[begin + k]), o1)
         points[k, 0], points[k, 1], points[k, 2], points[k, 3] = dot(a0, v), dot(a0, w), dot(a1, v), dot(a1, w)
-    for k in range(2):
-        for c in range(4):
-            points[count + k, c] = points[k, c]
-
-
-@helper
-def _never_turns_back(points, i, error):
-    """The edge after edge i never points straight back along it."""
-    a0, b0 = points[i + 1, 0] - points[i, 0], points[i + 1, 1] - points[i, 1]
-    a1, b1 = points[i + 1, 2] - points[i, 2], points[i + 1, 3] - points[i, 3]
-    c0, d0 = points[i + 2, 0] - points[i + 1, 0], points[i + 2, 1] - points[i + 1, 1]
-    c1, d1 = points[i + 2, 2] - points[i + 1, 2], points[i + 2, 3] - points[i + 1, 3]
-    first, last = a0 * d0 - b0 * c0, a1 * d1 - b1 * c1
-    middle = 0.5 * (a0 * d1 - b0 * c1 + a1 * d0 - b1 * c0)
-    if (first > error and middle > error and last > error) or (first < -error and middle < -error and last < -error):
-        return True
-    return (
-        a0 * c0 + b0 * d0 > error
-        and a1 * c1 + b1 * d1 > error
-        and 0.5 * (a0 * c1 + b0 * d1 + a1 * c0 + b1 * d0) > error
-    )
+    for c in range(4):
+        points[count, c] = points[0, c]
 
 
 @helper
