@@ -124,21 +124,32 @@ def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally)
     return fitted
 
 
+def fit_all_cones(scene: Prepared, fitted: Fitted, fuzz: float, crew: Crew, tally: Tally) -> np.ndarray:
+    """(nodes, 4) the normal cone of every node, for vertices off by at most fuzz."""
+    assert scene.patches is not None
+    clock = time.perf_counter()
+    cones, top = np.empty((len(fitted.forest.nodes), 4)), first_subtree(scene)
+    faces = fitted.points, scene.patches.turned, scene.tree.begin, scene.factor * fuzz
+    crew.run(lambda _, node: fit_cones(*faces, cones, node), range(top, 2 * top))
+    merge_cones(cones, top)
+    tally.lap("cones", clock)
+    return cones
+
+
+def first_subtree(scene: Prepared) -> int:
+    """Nodes from this one up to twice its number have the subtrees that threads take."""
+    return 1 << min(TOP_LEVELS, scene.tree.depth)
+
+
 def mark_free_patches(scene: Prepared, fitted: Fitted, fuzz: float, crew: Crew, tally: Tally) -> None:
     """Normal cones and contours: which nodes surely do not meet themselves, for vertices off by at most fuzz."""
     if scene.patches is None:
         return
+    cones = fit_all_cones(scene, fitted, fuzz, crew, tally)
     clock = time.perf_counter()
-    start, loop, turned = scene.patches
-    cones, top = np.empty((len(fitted.forest.nodes), 4)), 1 << min(TOP_LEVELS, scene.tree.depth)
-    faces = fitted.points, turned, scene.tree.begin, scene.factor * fuzz
-    crew.run(lambda _, node: fit_cones(*faces, cones, node), range(top, 2 * top))
-    merge_cones(cones, top)
-    clock = tally.lap("cones", clock)
-    patches = scene.x0, scene.x1, fitted.forest.nodes, cones, start, loop, fuzz, fitted.forest.free
-    tests = free_patches(*patches, 1, top)
-    below: list[int] = []
-    crew.run(lambda _, node: below.append(free_patches(*patches, node, len(cones))), range(top, 2 * top))
-    tests += sum(below)
-    culled = int(np.count_nonzero(fitted.forest.free == FREE))
-    tally.add("contours", tests, tests - culled, time.perf_counter() - clock)
+    free, top = fitted.forest.free, first_subtree(scene)
+    patches = scene.x0, scene.x1, fitted.forest.nodes, cones, scene.patches.start, scene.patches.loop, fuzz, free
+    tests = [free_patches(*patches, 1, top)]
+    crew.run(lambda _, node: tests.append(free_patches(*patches, node, len(cones))), range(top, 2 * top))
+    culled = int(np.count_nonzero(free == FREE))
+    tally.add("contours", sum(tests), sum(tests) - culled, time.perf_counter() - clock)

@@ -8,10 +8,10 @@ their orientation cover nothing a negative number of times.)
 
 Edges that share no vertex are apart if an axis separates them at both ends of the motion, as in ``filters/csat``.
 Neighbours need no test: where one turns straight back on the other, the far end of one lies on the other, and so does
-the next edge, which starts there and has no vertex in common with it. (In a triangle, the faces have positive areas that
-add up to its own.)
+the next edge, which starts there and has no vertex in common with it. (In a triangle, the faces have positive areas
+that add up to its own.)
 
-Rounding. Points are p = (a . v, a . w), a seen from the first vertex as it moves, v and w vectors of length 1 or less across
+Rounding. Points are p = (a . v, a . w), a seen from the first vertex as it moves, v and w of length 1 or less across
 the axis; the direction of projection is v x w of the numbers as they are, off the cone's axis by some u, which the room
 at the cone's edge (1e-9) makes up for. Coordinates are off by at most e = 16 u M + 6 fuzz, M the extent, and along an
 axis (x, y) by 4 e (|x| + |y|) with the roundings of that product, for a difference of two.
