@@ -70,6 +70,15 @@ class Crew:
         if self._progress and reported < total and not self.stop.is_set():
             self._progress(total, total)
 
+    def run_range(self, work: Callable[[int, int], None], count: int, least: int = 16384) -> None:
+        """``work(begin, end)`` for ranges that make up 0 .. count, at least so long each."""
+        parts = max(1, min(2 * self.threads, count // least))
+        ends = [count * i // parts for i in range(parts + 1)]
+        self.run(lambda _, i: work(ends[i], ends[i + 1]), range(parts))
+
+
+ALONE = Crew(1)  # for what the calling thread does by itself
+
 
 def _join(threads: list[threading.Thread]) -> None:
     for thread in threads:

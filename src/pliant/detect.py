@@ -79,7 +79,7 @@ def ccd(
         _report_tangles(dcd(scene_mesh, x0, objects=labels, pairs=pairs, threads=threads), tangled)
     announce_compilation()
     scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
-    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally)
+    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
     return tabulate(scene_mesh, x0, x1, find_contacts(scene, fitted, plan, crew, tally), tally)
 
@@ -151,7 +151,7 @@ def dcd(
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation("decide_triangles_in_doubles", 15)
     scene = prepare(scene_mesh, x, x, labels, plan, Crew(crew.threads), tally)
-    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally)
+    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
     return tabulate_intersections(find_intersections(scene, fitted, plan, crew, tally), tally)
 

@@ -118,10 +118,10 @@ class Detector:
     def _fitted(self, query: str, x0: np.ndarray, x1: np.ndarray, tally: Tally) -> tuple[Prepared, Fitted]:
         """The scene in this frame with its bounds and free patches; a tree that is worn out is built anew."""
         scene = self._built(x0, x1, tally) if self._scene is None else moved(self._scene, x0, x1)
-        fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally)
+        fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally, Crew(self._threads))
         if tree_cost(fitted.forest.nodes) > WORN_OUT * self._cost.get(query, np.inf):
             scene = self._built(x0, x1, tally)
-            fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally)
+            fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally, Crew(self._threads))
         if query not in self._cost:
             self._cost[query] = tree_cost(fitted.forest.nodes)
         self._scene = scene

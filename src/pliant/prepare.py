@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._tally import Tally
-from pliant._threads import Crew
+from pliant._threads import ALONE, Crew
 from pliant.bounds.kdops import bound_elements, bound_union
 from pliant.culling.cones import fit_cones, merge_cones
 from pliant.culling.contours import FREE, free_patches
@@ -69,7 +69,7 @@ def prepare(
     elements = elements_of(mesh)
     labels = np.zeros(len(x0), np.int32) if objects is None else objects
     clock = tally.lap("topology", clock)
-    element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds)[1]
+    element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds, crew=crew)[1]
     clock = tally.lap("bounds", clock)
     with_cones = "cones" in plan.culling
     if with_cones:
@@ -109,16 +109,18 @@ def moved(scene: Prepared, x0: np.ndarray, x1: np.ndarray) -> Prepared:
     return scene._replace(x0=x0, x1=x1, largest=largest, factor=unit_factor((largest, largest, largest)))
 
 
-def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally) -> Fitted:
+def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally, crew: Crew = ALONE) -> Fitted:
     """Bounds of features and nodes for the motion up to the horizon, with some room around."""
     clock = time.perf_counter()
-    vertex_bounds, place_bounds = bound_elements(scene.x0, scene.x1, scene.leaves.corners, bounds, horizon, room)
-    nodes = fit_nodes(place_bounds, scene.tree.begin)
-    free = np.zeros(len(nodes), np.int8)
+    x0, x1, corners, owned = scene.x0, scene.x1, scene.leaves.corners, scene.owned
+    vertex_bounds, place_bounds = bound_elements(x0, x1, corners, bounds, horizon, room, crew)
+    nodes = fit_nodes(place_bounds, scene.tree.begin, crew)
+    of_vertices = bound_union(vertex_bounds, owned.vertex[:, None], crew)
+    of_edges = bound_union(vertex_bounds, owned.ends, crew)
     fitted = Fitted(
-        Forest(nodes, place_bounds, scene.tree.begin, free, scene.label_range),
-        (vertex_bounds[scene.owned.vertex], bound_union(vertex_bounds, scene.owned.ends), place_bounds),
-        gather_corners(scene.leaves.corners, scene.x0, scene.x1, horizon, scene.factor),
+        Forest(nodes, place_bounds, scene.tree.begin, np.zeros(len(nodes), np.int8), scene.label_range),
+        (of_vertices, of_edges, place_bounds),
+        gather_corners(corners, x0, x1, horizon, scene.factor, crew),
     )
     tally.lap("fit", clock)
     return fitted

@@ -40,10 +40,10 @@ class Race:
     no worker waits for another, and a scene without contact costs what ``ccd`` does.
     """
 
-    def __init__(self, scene: Prepared, plan: Plan, tally: Tally) -> None:
+    def __init__(self, scene: Prepared, plan: Plan, tally: Tally, threads: int) -> None:
         self.horizon = 1.0
         self._scene, self._bounds, self._tally = scene, plan.bounds, tally
-        self._fitted, self._fitted_to = fit(scene, plan.bounds, 1.0, ROOM, tally), 1.0
+        self._fitted, self._fitted_to = fit(scene, plan.bounds, 1.0, ROOM, tally, Crew(threads)), 1.0
         self._horizon_lock, self._fit_lock = threading.Lock(), threading.Lock()
 
     def shorten(self, toi: float) -> None:
@@ -130,7 +130,7 @@ class Runner(Worker):
 def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tuple[list[Found], Near]:
     """Contacts among which is the first one, and all pairs of features that no filter could keep apart."""
     fuzz = _FUZZ * scene.largest
-    race = Race(scene, plan, tally)
+    race = Race(scene, plan, tally, crew.threads)
     mark_free_patches(scene, race.fitted(), fuzz, Crew(crew.threads), tally)
     runners = [Runner(plan, crew, race, fuzz) for _ in range(crew.threads)]
     chunks = chunks_of(scene, race.fitted(), plan, crew.threads)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import helper, kernel
+from pliant._threads import ALONE, Crew
 from pliant.vec3 import lerp, max_norm, row
 
 _OBLIQUE = np.array(
@@ -24,13 +25,14 @@ UNBOUNDED = 3  # axes of the infinite bounds of brute force
 
 
 def bound_elements(
-    x0: np.ndarray, x1: np.ndarray, corners: np.ndarray, bounds: str, horizon: float = 1.0, room: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
+    x0: np.ndarray, x1: np.ndarray, corners: np.ndarray, bounds: str, horizon: float = 1.0, room: float = 0.0,
+    crew: Crew = ALONE,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Bounds of vertices (n, 2 axes) and elements (k, 2 axes) over their motion up to the horizon."""
     if bounds == "none":
         return _everything(len(x0)), _everything(len(corners))
-    vertex_bounds = bound_vertices(x0, x1, bounds, horizon, room)
-    return vertex_bounds, bound_union(vertex_bounds, corners)
+    vertex_bounds = bound_vertices(x0, x1, bounds, horizon, room, crew)
+    return vertex_bounds, bound_union(vertex_bounds, corners, crew)
 
 
 def _everything(count: int) -> np.ndarray:
@@ -38,21 +40,22 @@ def _everything(count: int) -> np.ndarray:
 
 
 def bound_vertices(
-    x0: np.ndarray, x1: np.ndarray, bounds: str = "aabb", horizon: float = 1.0, room: float = 0.0
+    x0: np.ndarray, x1: np.ndarray, bounds: str = "aabb", horizon: float = 1.0, room: float = 0.0, crew: Crew = ALONE
 ) -> np.ndarray:
     """(n, 2 axes) bounds of vertices moving from x0 towards x1, (n, 3) each, up to t = horizon.
 
     A horizon before the end needs ROOM: positions there are rounded. With it, the bounds also hold for the motion to
     rounded positions anywhere on the way.
     """
-    return _bound_vertices(x0, x1, _OBLIQUE[: AXES[bounds] - 3], horizon, room)
+    out, oblique = np.empty((len(x0), 2 * AXES[bounds])), _OBLIQUE[: AXES[bounds] - 3]
+    crew.run_range(lambda begin, end: _bound_vertices(x0, x1, oblique, horizon, room, out, begin, end), len(x0))
+    return out
 
 
 @kernel
-def _bound_vertices(x0, x1, oblique, horizon, room):
+def _bound_vertices(x0, x1, oblique, horizon, room, out, begin, end_of_range):
     axes = 3 + len(oblique)
-    out = np.empty((len(x0), 2 * axes))
-    for v in range(len(x0)):
+    for v in range(begin, end_of_range):
         start, end = row(x0, v), row(x1, v)
         slack = room * max(max_norm(start), max_norm(end)) + 1e-320 if room > 0.0 else 0.0
         if horizon < 1.0:
@@ -65,7 +68,6 @@ def _bound_vertices(x0, x1, oblique, horizon, room):
             lower1, upper1 = _project(end, oblique[k - 3], 3.0 * slack)
             out[v, 2 * k] = min(lower0, lower1)
             out[v, 2 * k + 1] = max(upper0, upper1)
-    return out
 
 
 @helper
@@ -80,18 +82,22 @@ def _project(p, axis, slack):
     return -np.inf, np.inf
 
 
-@kernel
-def bound_union(bounds, groups):
+def bound_union(bounds: np.ndarray, groups: np.ndarray, crew: Crew = ALONE) -> np.ndarray:
     """Bounds of groups of bounded things, (k, members) ids."""
     out = np.empty((len(groups), bounds.shape[1]))
-    for g in range(len(groups)):
+    crew.run_range(lambda begin, end: _bound_union(bounds, groups, out, begin, end), len(groups))
+    return out
+
+
+@kernel
+def _bound_union(bounds, groups, out, begin, end):
+    for g in range(begin, end):
         for c in range(0, bounds.shape[1], 2):
             lower, upper = bounds[groups[g, 0], c], bounds[groups[g, 0], c + 1]
             for j in range(1, groups.shape[1]):
                 lower = min(lower, bounds[groups[g, j], c])
                 upper = max(upper, bounds[groups[g, j], c + 1])
             out[g, c], out[g, c + 1] = lower, upper
-    return out
 
 
 @helper

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import helper, kernel
+from pliant._threads import ALONE, Crew
 from pliant.mesh.features import VERTEX_FACE
 from pliant.mesh.orphans import are_adjacent
 from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, scale, sub
@@ -30,21 +31,27 @@ _ERROR = 1.05 * 3 * 6 * UNIT_ROUNDOFF
 _SHORTEST_AXIS = 1e-200
 
 
-@kernel
-def gather_corners(corners, x0, x1, horizon, factor):
+def gather_corners(
+    corners: np.ndarray, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, crew: Crew = ALONE
+) -> np.ndarray:
     """(k, 18) start and end positions of the three corners of every element: what the test loads, in one piece.
 
     factor: a power of two that brings the largest coordinate near 1.
     """
     out = np.empty((len(corners), 18))
-    for i in range(len(corners)):
+    crew.run_range(lambda a, b: _gather_corners(corners, x0, x1, horizon, factor, out, a, b), len(corners))
+    return out
+
+
+@kernel
+def _gather_corners(corners, x0, x1, horizon, factor, out, begin, end_of_range):
+    for i in range(begin, end_of_range):
         for c in range(3):
             v = corners[i, c]
             for k in range(3):
                 start, end = x0[v, k] * factor, x1[v, k] * factor
                 out[i, 3 * c + k] = start
                 out[i, 9 + 3 * c + k] = end if horizon == 1.0 else (1.0 - horizon) * start + horizon * end
-    return out
 
 
 @kernel

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._jit import helper, kernel
-from pliant._threads import Crew
+from pliant._threads import ALONE, Crew
 
 # Elements of a leaf: from LEAF_SIZE / 2 to LEAF_SIZE. Measured on cloth-ball, traversal with 2, 4, 8: see bench/README.
 LEAF_SIZE = 4
@@ -131,29 +131,44 @@ def _median_of_three(a, b, c):
     return max(min(a, b), min(max(a, b), c))
 
 
-@kernel
-def fit_nodes(place_bounds, begin):
+def fit_nodes(place_bounds: np.ndarray, begin: np.ndarray, crew: Crew = ALONE) -> np.ndarray:
     """(2**(depth + 1), 2 axes) bounds of all nodes by heap index, 1 is the root, from those of the elements by place.
 
     Bounds of a node without elements are turned inside out, and overlap nothing.
     """
-    columns = place_bounds.shape[1]
     leaves = len(begin) - 1
-    out = np.empty((2 * leaves, columns))
-    for c in range(columns):
-        out[0, c] = 0.0
-    for leaf in range(leaves):
-        for c in range(0, columns, 2):
+    out, top = np.zeros((2 * leaves, place_bounds.shape[1])), min(leaves, 1 << TOP_LEVELS)
+    crew.run(lambda _, node: _fit_below(place_bounds, begin, out, node), range(top, 2 * top))
+    _unite_children(out, 1, top)
+    return out
+
+
+@kernel
+def _fit_below(place_bounds, begin, out, node):
+    """Bounds of a node and of all below it."""
+    leaves = len(begin) - 1
+    first, last = node, node + 1
+    while first < leaves:
+        first, last = 2 * first, 2 * last
+    for leaf in range(first, last):
+        for c in range(0, out.shape[1], 2):
             lower, upper = np.inf, -np.inf
-            for i in range(begin[leaf], begin[leaf + 1]):
+            for i in range(begin[leaf - leaves], begin[leaf - leaves + 1]):
                 lower = min(lower, place_bounds[i, c])
                 upper = max(upper, place_bounds[i, c + 1])
-            out[leaves + leaf, c], out[leaves + leaf, c + 1] = lower, upper
-    for node in range(leaves - 1, 0, -1):
-        for c in range(0, columns, 2):
+            out[leaf, c], out[leaf, c + 1] = lower, upper
+    while first > node:
+        first, last = first >> 1, last >> 1
+        _unite_children(out, first, last)
+
+
+@kernel
+def _unite_children(out, first, last):
+    """Bounds of nodes first .. last - 1, from the last to the first, from those of their children."""
+    for node in range(last - 1, first - 1, -1):
+        for c in range(0, out.shape[1], 2):
             out[node, c] = min(out[2 * node, c], out[2 * node + 1, c])
             out[node, c + 1] = max(out[2 * node, c + 1], out[2 * node + 1, c + 1])
-    return out
 
 
 @kernel
