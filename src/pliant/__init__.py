@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from pliant import scenes
+    from pliant import baselines, scenes
     from pliant._arrays import MeshError
     from pliant._tally import Stage
     from pliant.contacts import Contacts, Intersections, Queries, Step
@@ -45,6 +45,7 @@ __all__ = [
     "Stage",
     "Step",
     "TriMesh",
+    "baselines",
     "ccd",
     "dcd",
     "edge_edge",
@@ -55,8 +56,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "scenes":
-        return import_module("pliant.scenes")
+    if name in ("baselines", "scenes"):
+        return import_module(f"pliant.{name}")
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'pliant' has no attribute {name!r}")

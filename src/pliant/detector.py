@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import ShapeError, as_positions, thread_count
+from pliant._arrays import ShapeError, as_positions, choose, thread_count
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
 from pliant.contacts import Contacts, Intersections
-from pliant.detect import DEFAULT_FILTERS, gate, plan_for, tabulate, tabulate_intersections
+from pliant.detect import CULLINGS, DEFAULT_FILTERS, gate, plan_for, tabulate, tabulate_intersections
 from pliant.discrete import find_intersections
 from pliant.hierarchy.build import WORN_OUT, tree_cost
 from pliant.hierarchy.front import ABOVE_LEAVES, Front
@@ -52,13 +52,14 @@ class Detector:
         threads: int | None = None,
     ) -> None:
         self._mesh, self._objects, self._pairs = as_mesh(mesh), objects, pairs
+        choose(culling, "culling", CULLINGS[:4])  # brute force has nothing to keep
         self._plan = plan_for(pairs, culling, bounds, filters, assignment)
         self._threads = thread_count(threads)
         self._x: np.ndarray | None = None
         self._vertex_count: int | None = None
         self._scene: Prepared | None = None
         self._fronts: dict[str, Front] = {}
-        self._cost: dict[str, float] = {}  # of the tree, when it was built
+        self._cost: dict[str, float] = {}  # of the tree, in the first frame of each query
 
     def __repr__(self) -> str:
         return f"Detector({self._mesh!r}, culling={self._plan.culling!r})"

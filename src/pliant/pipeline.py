@@ -86,7 +86,7 @@ class Walker:
         self._waiting = 0  # pairs of chunks that did not fill the block: a call for a few pairs is mostly overhead
 
     def run(self, scene: Prepared, fitted: Fitted, chunk) -> None:
-        """Everything below one pair of nodes; or all elements by brute force; or a slice of the orphans."""
+        """Everything below a part of the front; or all elements by brute force; or a slice of the orphans."""
         if chunk is None:
             self._run_brute(scene, fitted)
         elif isinstance(chunk, slice):

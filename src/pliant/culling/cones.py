@@ -84,7 +84,8 @@ def _leaf_cone(points, turned, begin, end, fuzz, controls):
         first, last = scale(cross(a0, b0), sign), scale(cross(a1, b1), sign)
         middle = scale(add(cross(a0, b1), cross(a1, b0)), 0.5 * sign)
         shortest = min(min(dot(first, first), dot(middle, middle)), dot(last, last))
-        in_range = m1 > 1e-70 and m1 < 1e70 and m2 > 1e-70 and m2 < 1e70
+        # Products of four areas are compared below: neither they nor their parts may come near underflow.
+        in_range = m1 < 1e30 and m2 < 1e30 and shortest > 1e-140
         if not (in_range and _OFF * _OFF * shortest > 3.0 * off * off):
             return 0.0, 0.0, 0.0, EVERYTHING
         axis = add(axis, add(add(first, last), middle))

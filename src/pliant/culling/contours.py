@@ -29,7 +29,7 @@ import math
 
 from pliant._jit import helper, kernel
 from pliant.culling.outlines import new_outline, surely_simple
-from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, row, scale, sub
+from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
 
 _SIDE_ERROR = 64 * UNIT_ROUNDOFF
 _PASS_ERROR = 16 * UNIT_ROUNDOFF
@@ -87,13 +87,13 @@ def star_shaped(x0, x1, loop, begin, end, axis, size, fuzz):
     o0, o1 = centres(x0, x1, loop, begin, end)
     looked = winds_once(x0, x1, loop, begin, end, o0, o1, axis, size, fuzz)
     if looked < 0:
-        o0, sweeps0 = _into_kernel(x0, loop, begin, end, o0, axis, size)
-        if sweeps0 < 0:
+        k0, found0 = _into_kernel(x0, loop, begin, end, o0, axis, size)
+        if not found0:
             return looked
-        o1, sweeps1 = _into_kernel(x1, loop, begin, end, o1, axis, size)
-        if sweeps1 < 0:
+        k1, found1 = _into_kernel(x1, loop, begin, end, o1, axis, size)
+        if not found1 or max_norm(sub(k0, o0)) > size or max_norm(sub(k1, o1)) > size:
             return looked
-        again = winds_once(x0, x1, loop, begin, end, o0, o1, axis, size, fuzz)
+        again = winds_once(x0, x1, loop, begin, end, k0, k1, axis, 2.0 * size, fuzz)
         looked = again - looked if again > 0 else again + looked
     return looked
 
@@ -102,7 +102,7 @@ def star_shaped(x0, x1, loop, begin, end, axis, size, fuzz):
 def _into_kernel(x, loop, begin, end, o, axis, size):
     """Push a centre across the edges that see it from behind, each time a little further than to their line.
 
-    Relaxation: it converges where the kernel has an inside. Returns (centre, -1) where some sweeps were not enough.
+    Relaxation: it converges where the kernel has an inside. Returns (centre, False) where some sweeps were not enough.
     """
     room = 0.01 * size
     for _ in range(_SWEEPS):
@@ -120,8 +120,8 @@ def _into_kernel(x, loop, begin, end, o, axis, size):
                 o = add(o, scale(inward, (room * root - beyond) / length if length > 0.0 else 0.0))
             a = b
         if behind == 0:
-            return o, 1
-    return o, -1
+            return o, True
+    return o, False
 
 
 @helper

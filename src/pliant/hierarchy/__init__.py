@@ -1,1 +1,1 @@
-"""The hierarchy over elements: build, refit, restructure, and the one traversal that everything shares."""
+"""The hierarchy over elements: build, refit, cost, and the one traversal that everything shares."""

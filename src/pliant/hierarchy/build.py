@@ -1,4 +1,4 @@
-"""A binary tree without pointers: build, refit, restructure.
+"""A binary tree without pointers: build, refit, and when to build anew.
 
 All leaves are on one level. Node i of the level with 2^d nodes (heap index 2^d + i) holds the elements at the places of
 the leaves below it: the tree *is* a permutation of the elements, and where in it the leaves begin. Elements are split

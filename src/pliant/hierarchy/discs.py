@@ -66,7 +66,7 @@ def _split(work, begin, end, node, capacity):
     tail = _spread(work, np.int64(work.rows[begin, 3]), node, -node, begin, 0)
     if tail == end:
         return _cut_across(work, begin, end, node, capacity)
-    return _part_pieces(work, begin, end, node, tail)
+    return _part_pieces(work, begin, end, node, tail, capacity)
 
 
 @helper
@@ -197,7 +197,7 @@ def _sort_by_node(work, begin, end, first):
 
 
 @helper
-def _part_pieces(work, begin, end, node, tail):
+def _part_pieces(work, begin, end, node, tail, capacity):
     """Several pieces: keep them whole where the balance allows, in the order in which they lie along the widest axis.
 
     The first piece is in the queue up to ``tail`` already.
@@ -229,7 +229,8 @@ def _part_pieces(work, begin, end, node, tail):
             k += 1
         if abs(k - wanted) < abs(middle - wanted):
             middle = k
-    if 5 * abs(middle - wanted) > wanted - begin:  # leaves that are too full or empty cost more than a cut piece
+    # Leaves that are nearly empty, or too full, cost more than a cut piece.
+    if 5 * abs(middle - wanted) > wanted - begin or max(middle - begin, end - middle) > capacity:
         middle = wanted
     for k in range(begin, end):
         work.node[np.int64(rows[k, 3])] = 2 * node + (k >= middle)

@@ -40,5 +40,6 @@ class Front:
 
     def renew(self) -> None:
         """After a frame: the parts are the front of the next one."""
-        self.pairs = np.concatenate([stops for first in sorted(self._parts) for stops in self._parts[first]])
+        noted = [stops for first in sorted(self._parts) for stops in self._parts[first]]
+        self.pairs = np.concatenate([np.empty((0, 2), np.int32), *noted])
         self._parts.clear()
