@@ -11,8 +11,20 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.culling.contours import winds_once
 from pliant.filters.bernstein import F_ERROR
 from pliant.filters.sieve import FILTERS
+from tests.culling.test_contours import (
+    PATCHES,
+    controls,
+    crumpled,
+    faces_below,
+    marked,
+    proves_simple,
+    proves_star_shaped,
+    rim,
+    sheet,
+)
 from tests.filters.test_filters import kept_by, mixed_queries, near_misses
 from tests.meshes import as_sets, assert_identical, scene
 from tests.reference import queries, rational
@@ -62,6 +74,232 @@ def same_sign(values):
 def side_values(x, point, a, b, n):
     """On which side of edge a b the point is, in the plane normal to n: five values."""
     return quartic(quadratic(x[:, b] - x[:, a], x[:, point] - x[:, a]), n)
+
+
+# ---- unprojected normal cones, paper 000
+
+
+def side(a, b, c, axis):
+    return cross(a - c, b - c).dot(axis)
+
+
+def test_1_the_last_coefficient_of_the_moving_side():
+    """k2 of CSide1 has v_c x (b0 - a) where it must have (b0 - a) x v_c: it has to be Side at t = 1, and was not in
+    1000 of 1000 random cases."""
+    rng = np.random.default_rng(1)
+    printed = corrected = 0
+    for x in map(exactly, rng.standard_normal((1000, 6, 1, 3))):
+        a, b, c, v_b, v_c, axis = x[:, 0]
+        k2 = cross(b - a, c - a) + cross(v_b, v_c)
+        at_end = cross(b + v_b - a, c + v_c - a).dot(axis)
+        printed += (k2 + cross(v_b, c - a) + cross(v_c, b - a)).dot(axis) == at_end
+        corrected += (k2 + cross(v_b, c - a) + cross(b - a, v_c)).dot(axis) == at_end
+    assert (printed, corrected) == (0, 1000)
+
+
+def literal_contour_test(x0, x1, loop, axis, tolerance=0.0):
+    """Algorithm 3 of paper 000, line by line (with the k2 of errata 1). A value within the tolerance has sign 0."""
+
+    def sign(*values):
+        return 1 if min(values) > tolerance else -1 if max(values) < -tolerance else 0
+
+    def moving_side(o, b, c):  # CSideSign1
+        b0, c0, b1, c1 = x0[b] - o, x0[c] - o, x1[b] - o, x1[c] - o
+        middle = (cross(b0, c1) + cross(b1, c0)) / 2
+        return sign(cross(b0, c0).dot(axis), middle.dot(axis), cross(b1, c1).dot(axis))
+
+    def moving_point(v):  # CSideSign2
+        return sign(side(x0[v], o, o + r, axis), side(x1[v], o, o + r, axis))
+
+    o = sum(x0[v] for v in loop) / len(loop)
+    r = np.array([1.0, 0.0, 0.0]) if axis[0] == axis[2] == 0 else cross(axis, np.array([0.0, 1.0, 0.0]))
+    s0 = moving_side(o, loop[0], loop[1])
+    if s0 == 0:
+        return False
+    count = 0
+    for a, b in zip(loop, [*loop[1:], loop[0]]):
+        if moving_side(o, a, b) != s0:
+            return False
+        s1, s2 = moving_point(a), moving_point(b)
+        if s1 == 0 and s2 == 0:
+            return False
+        if s2 == s0 and s1 != s2:
+            count += 1
+            if count > 1:
+                return False
+    return True
+
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def test_2_a_contour_that_does_not_bound_the_patch():
+    """An annulus with a flap that grows from its inner rim, over the hole, through the ring: all normals look up, "the"
+    contour, the outer one, passes the test of the paper, and there are contacts. Likewise where a node holds two
+    components, a pinched vertex, three faces at an edge, or an edge that no face has.
+    """
+    for name in ("annulus with flap", "two components", "pinched vertex", "three pages", "loose parts"):
+        mesh, x0, x1, loop = PATCHES[name]
+        assert controls(mesh.faces, x0, x1)[:, :, 2].min() > 0
+        assert literal_contour_test(x0, x1, loop, UP)
+        contacts = pliant.ccd(mesh, x0, x1, culling="cones")
+        assert len(contacts) > 5
+        assert_identical(contacts, pliant.ccd(mesh, x0, x1, culling="brute"))
+        assert marked(mesh, x0, x1)[1].forest.free[1] == 0
+
+
+def test_2_windings_that_are_not_to_be_trusted():
+    """On a 5 x 5 sheet with its centre pulled sideways and the inverted faces' winding swapped, cone and contour both
+    pass, and there are 12 contacts."""
+    mesh, x0, x1, loop = PATCHES["swapped winding"]
+    assert controls(mesh.faces, x0, x1)[:, :, 2].min() > 0
+    assert literal_contour_test(x0, x1, loop, UP)
+    assert len(pliant.ccd(mesh, x0, x1, culling="brute")) == 12
+    assert len(pliant.ccd(mesh, x0, x1, culling="cones")) == 12
+
+
+def twice_around(near=1e-7):
+    """A fan that winds around its centre twice: faces, positions at both ends, contour, axis.
+
+    The second time above the ray there is but one vertex, very near to the centre. Seen along an axis that is almost
+    the y axis, as is the ray: r of the paper is 1e-7 long.
+    """
+    upper, lower, again = np.linspace(10, 170, 17), np.linspace(190, 345, 8), np.linspace(555, 700, 8)
+    angle = np.radians([*upper, *lower, *again])
+    plane = np.column_stack((np.sin(angle), np.zeros(len(angle)), np.cos(angle)))  # y is up: from z towards x
+    plane = np.insert(plane, 25, plane.mean(axis=0), axis=0)
+    loop = np.arange(len(plane))
+    x0 = np.concatenate((plane, plane[25:26]))
+    x0[25, 0] += near
+    angle = np.insert(angle, 25, np.radians(450))
+    x0[:-1, 1] = 0.1 * np.cos(angle / 2 + 0.3)
+    x0[25:, 1][[0, -1]] = 0
+    axis = np.array([near, 1.0, 0.0]) / np.hypot(near, 1.0)
+    faces = [(len(loop), int(v), int(w)) for v, w in zip(loop, np.roll(loop, -1))]
+    return faces, x0, x0 * (1, -1, 1), loop, axis
+
+
+def test_3_a_ray_that_is_counted_once_where_the_contour_winds_twice():
+    """With signs that are certified, 0 also means "could not tell". A contour that winds twice, the second time with
+    one vertex above the ray, very near to the centre, was counted once: from below to 0 and from 0 to below are no
+    intersections. Every normal is in the cone, and the two sheets cross.
+    """
+    faces, x0, x1, loop, axis = twice_around()
+    bound = 64 * 2.0**-53 * 6 * 2.0  # what rounding can make of Side in doubles, coordinates up to 1
+    assert literal_contour_test(x0, x1, loop, axis, bound)
+    assert not literal_contour_test(x0, x1, loop, axis, 1e-18)
+    angles = controls(np.array(faces), x0, x1) @ axis
+    assert angles.min() > 0
+    for centre in (tuple(x0[-1]), tuple(x0[loop].mean(axis=0))):
+        flat = x0 * (1, 0, 1)
+        assert winds_once(flat, flat, loop.astype(np.int32), 0, len(loop), centre, centre, tuple(axis), 2.1, 0.0) < 0
+    assert not proves_star_shaped(x0, x1, loop, axis)
+    assert not proves_simple(x0, x1, loop, axis)
+    contacts = pliant.ccd(faces, x0, x1, culling="cones")
+    assert len(contacts) > 20
+    assert_identical(contacts, pliant.ccd(faces, x0, x1, culling="brute"))
+
+
+def test_3_a_centre_that_stays_behind():
+    """The paper's centre is fixed, so it culls next to nothing that moves: of 400 patches that pass the cone test,
+    translated by 0.5, 1 and 3 widths, 127, 54 and 0. Side stays quadratic if the centre moves along: all 400."""
+    faces, flat = sheet(4, 4)
+    loop, culled = rim(4, 4), {}
+    for widths in (0.0, 0.5, 3.0):
+        rng, printed, ours = np.random.default_rng(2), 0, 0
+        for _ in range(400):
+            x0 = flat + rng.uniform(-0.15, 0.15, flat.shape)
+            way = rng.standard_normal(3) * (1, 1, 0)  # along the axis, it would not be seen
+            x1 = x0 + way * (widths * 4 / np.linalg.norm(way))
+            assert controls(faces, x0, x1)[:, :, 2].min() > 0
+            printed += literal_contour_test(x0, x1, loop.tolist(), UP)
+            ours += proves_star_shaped(x0, x1, loop, UP)
+        culled[widths] = printed, ours
+    assert culled[0.0][0] > 380  # where nothing moves, it does what it should
+    assert 50 < culled[0.5][0] < 250
+    assert culled[3.0][0] == 0
+    assert [ours for _, ours in culled.values()] == [400, 400, 400]
+
+
+def test_4_normals_at_the_two_ends_are_not_all():
+    """The inner part of a disc turns by 198 degrees: at t = 0 and t = 1 all normals look up, between they do not, and
+    its faces meet. The moving normal has a third Bernstein vector, which a cone has to hold."""
+    mesh, x0, x1, _ = PATCHES["turning inside"]
+    up = controls(mesh.faces, x0, x1)[:, :, 2]
+    assert min(up[0].min(), up[2].min()) > 0
+    assert up[1].min() < 0
+    outer = np.arange(3, len(x0), 4)
+    assert literal_contour_test(x0, x1, outer.tolist(), UP)
+    contacts = pliant.ccd(mesh, x0, x1, culling="cones")
+    assert len(contacts) > 20
+    assert_identical(contacts, pliant.ccd(mesh, x0, x1, culling="brute"))
+
+
+def test_5_fronts_of_the_nodes_below():
+    """Algorithm 4 calls SelfCollide on the children, which knows no fronts: only the root's is ever kept, that of the
+    pairs of its two children. It has to call itself."""
+    faces, x0, x1 = crumpled(1, 0.7)
+    scene, fitted = marked(faces, x0, x1)
+    leaves, free = 1 << scene.tree.depth, fitted.forest.free
+
+    def nodes_with_front(node, itself):
+        if node >= leaves or free[node]:
+            return set()
+        below = [nodes_with_front(child, itself) for child in (2 * node, 2 * node + 1)] if itself else []
+        return {node}.union(*below)
+
+    assert nodes_with_front(1, itself=False) == {1}
+    assert len(nodes_with_front(1, itself=True)) > 10
+
+
+def test_5_patches_below_that_are_culled_and_not_culled_again(monkeypatch):
+    """What the front of a patch was is gone while it is culled, and has to come back with it; siblings keep theirs."""
+    monkeypatch.setattr("pliant.detector.SEEDS", 1)
+    monkeypatch.setattr(pliant.Detector, "above_leaves", 0)
+    faces, rough, _ = crumpled(2, 0.9)
+    flat = sheet(12, 12)[1]
+    half = np.where(flat[:, :1] < 6, flat, rough)
+    detector, at, sizes, found = pliant.Detector(faces, culling="cones+front"), rough, [], 0
+    detector.advance(at)
+    for x in (rough, half, flat, flat, half, rough, flat, rough):
+        contacts = detector.advance(x)
+        assert_identical(contacts, pliant.ccd(faces, at, x, culling="brute"))
+        at, found = x, found + len(contacts)
+        sizes.append(detector.front_size)
+    assert found > 100
+    assert 2 * sizes[3] < sizes[0]
+    assert 2 * sizes[3] < sizes[5]
+
+
+def test_6_adjacent_triangles_in_two_nodes():
+    """A culled node proves that nothing inside meets, adjacent triangles included. Those that straddle two nodes are
+    not covered by it: a traversal that skips adjacent pairs loses the contacts of which every pair of incident faces is
+    adjacent, unless they come from a list.
+    """
+    lost = inside_a_leaf = 0
+    for seed in range(6):
+        faces, x0, x1 = crumpled(seed, 1.0)
+        mesh, rows = pliant.TriMesh(faces), faces.tolist()
+        scene, fitted = marked(mesh, x0, x1)
+        leaves = 1 << scene.tree.depth
+        leaf = np.empty(len(faces), int)
+        for node in range(leaves, 2 * leaves):
+            leaf[faces_below(scene, node)] = node
+        contacts = pliant.ccd(mesh, x0, x1, culling="brute")
+        for kind, quad in zip(contacts.kind, contacts.vertices.tolist()):
+            split = 1 if kind == 0 else 2
+            a, b = (incident_faces(mesh, part) for part in (quad[:split], quad[split:]))
+            if all(set(rows[i]) & set(rows[j]) for i in a for j in b):
+                nodes = {(leaf[i], leaf[j]) for i in a for j in b}
+                lost += all(i != j for i, j in nodes)
+                same = {i for i, j in nodes if i == j}
+                inside_a_leaf += bool(same)
+                assert all(fitted.forest.free[i] == 0 for i in same)
+        for assignment in ("static", "dynamic"):
+            found = pliant.ccd(mesh, x0, x1, culling="cones", assignment=assignment)
+            assert_identical(found, contacts)
+    assert lost > 10
+    assert inside_a_leaf > 5
 
 
 def test_7_both_ends_on_the_same_side_of_the_other_edge():
@@ -226,6 +464,37 @@ def test_19_orphans_of_dynamic_assignment_are_not_those_of_static():
             total += 1
     assert total > 500
     assert lost > 5
+
+
+class Forgetful(pliant.Detector):
+    """Keeps its fronts when it builds another tree."""
+
+    def _built(self, *args):
+        fronts = dict(self._fronts)
+        scene = super()._built(*args)
+        self._fronts.update(fronts)
+        return scene
+
+
+@pytest.mark.parametrize("culling", ["front", "cones+front"])
+def test_23_another_tree_needs_another_front(culling, monkeypatch):
+    """A front holds pairs of nodes, those of the wanted objects: when balls have changed places and the tree is another
+    one, what was not wanted then is not looked at."""
+    monkeypatch.setattr("pliant.detector.SEEDS", 1)
+    monkeypatch.setattr(pliant.Detector, "above_leaves", 0)
+    monkeypatch.setattr("pliant.detector.WORN_OUT", 0.0)
+    made = pliant.scenes.load("ball_heap", triangles=400, frames=2)
+    middle = np.array([made.x0[made.objects == k].mean(axis=0) for k in range(made.objects.max() + 1)])
+    orders = [np.random.default_rng(seed).permutation(len(middle)) for seed in range(3)]
+    mixed = [made.x0 + 0.9 * (middle[order] - middle)[made.objects] for order in orders]
+    ours, literal = (kind(made.faces, culling=culling, pairs="inter") for kind in (pliant.Detector, Forgetful))
+    at, lost, found = made.x0, 0, 0
+    for x in (made.x0, made.x1, *mixed, made.x1):
+        contacts, fewer = ours.advance(x), literal.advance(x)
+        assert_identical(contacts, pliant.ccd(made.faces, at, x, pairs="inter"))
+        at, found, lost = x, found + len(contacts), lost + len(contacts) - len(fewer)
+    assert found > 100
+    assert lost > 10
 
 
 def test_25_what_interpenetrates_at_rest_makes_no_contact():
