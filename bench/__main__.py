@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import argparse
 
+from bench.cones import cones
+from bench.contours import contours
+from bench.discrete import discrete
 from bench.filters import filters
+from bench.fronts import fronts
 from bench.growth import memory, sizes
+from bench.low_level import low_level
 from bench.measure import RESULTS, Options, machine, warm_up
 from bench.peers import peers
+from bench.refit import refit
 from bench.startup import startup
 from bench.variants import bounds, leaf, sheets
 
-PARTS = {part.__name__: part for part in (peers, filters, sizes, memory, startup, sheets, bounds, leaf)}
+OURS = peers, filters, sizes, memory, startup, sheets, bounds, leaf, discrete
+OF_PAPER_000 = cones, contours, fronts, refit, low_level
+PARTS = {part.__name__: part for part in OURS + OF_PAPER_000}
 DEFAULT = ("peers", "filters")
 
 
@@ -21,6 +29,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3, help="runs of each job, of which the best counts")
     parser.add_argument("--save", action="store_true", help=f"append a line for each run to {RESULTS.name}")
+    parser.add_argument("--triangles", type=int, help="at most so many in a scene of paper 000, to try a part out")
     arguments = parser.parse_args()
     for part in arguments.parts:
         if part not in PARTS:
@@ -28,7 +37,7 @@ def main() -> None:
     print(", ".join(f"{key} {value}" for key, value in machine().items()), flush=True)
     warm_up(arguments.threads)
     for part in arguments.parts or DEFAULT:
-        PARTS[part](Options(arguments.threads, arguments.repeats, arguments.save))
+        PARTS[part](Options(arguments.threads, arguments.repeats, arguments.save, arguments.triangles))
 
 
 if __name__ == "__main__":

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 import pliant
+from pliant.scenes.shapes import grid_cells, smooth_noise, weave
 
 REAL = ("armadillo-rollers", "cloth-ball", "n-body")
+
+
+# The benchmarks of paper 000 at the sizes it gives them (hanging_cloth is its FlowingCloth), and how many frames: two
+# for the build and the first front, the others count.
+PAPER_000 = {
+    "twisting": 8,
+    "funnel": 8,
+    "bishop": 6,
+    "falling": 6,
+    "flamenco": 8,
+    "squishy_ball": 4,
+    "hanging_cloth": 8,
+}
+TO_AND_FRO = 8  # frames of a real motion, of which two are known
+KICK = "codimipc_Kick_unfixed_30_65", 12
 
 
 class Motion(NamedTuple):
@@ -56,3 +74,85 @@ def save(scene: Motion, folder: Path) -> Path:
     path = folder / f"{scene.name.replace(' ', '-').replace(',', '')}.npz"
     np.savez(path, faces=scene.faces, vertices_t0=scene.x0, vertices_t1=scene.x1)
     return path
+
+
+class Sequence(NamedTuple):
+    """A scene over several frames."""
+
+    name: str
+    faces: np.ndarray
+    frames: list[np.ndarray]
+
+
+def sequences(most: int | None = None, *names: str) -> Iterator[Sequence]:
+    """The named scenes of paper 000 (all of them, then real ones where the data folder is at hand), one by one, since
+    the largest are large.
+
+    most : triangles; built-in scenes are made smaller, real ones left out
+    """
+    for name in names or PAPER_000:
+        scene = pliant.scenes.load(name, None, PAPER_000[name])
+        if most is not None and len(scene.faces) > most:
+            scene = pliant.scenes.load(name, most, PAPER_000[name])
+        yield Sequence(name, scene.faces, list(scene.frames))
+    folder = data_folder()
+    if names or folder is None:
+        return
+    for found in _real_sequences(folder):
+        if most is None or len(found.faces) <= most:
+            yield found
+
+
+def _real_sequences(folder: Path) -> Iterator[Sequence]:
+    for name in ("cloth-ball", "armadillo-rollers"):
+        path = folder / "ccd" / f"{name}.npz"
+        if path.exists():
+            scene = motion(str(path))
+            yield Sequence(name, scene.faces, [scene.x1 if k % 2 else scene.x0 for k in range(TO_AND_FRO)])
+    path = folder / "sequences" / f"{KICK[0]}.npz"
+    if path.exists():
+        with np.load(path) as data:
+            yield Sequence("Kick", data["F"].astype(np.int64), list(data["V"][: KICK[1]].astype(np.float64)))
+
+
+class Still(NamedTuple):
+    """A scene at one instant, in numbers that 32 bits hold, so that a peer that works with these sees the same."""
+
+    name: str
+    faces: np.ndarray
+    x: np.ndarray
+
+
+def curled_sheet(triangles: int = 44_000) -> Still:
+    """A sheet rolled up to a spiral, with wrinkles so high that its layers cut through each other."""
+    nu, nv = grid_cells(triangles, aspect=4.0)
+    faces, points = weave(nu, nv)
+    along, across = points[:, 0] / nu, points[:, 1] / nv
+    gap, turns = 0.1, 5.0
+    wrinkles = smooth_noise(np.random.default_rng(0), np.stack([8.0 * along, 2.0 * across], axis=1), 0.25)
+    angle = 2.0 * math.pi * turns * np.sqrt(0.05 + 0.95 * along)  # about as much length in every part of the sheet
+    radius = gap * angle / (2.0 * math.pi) + 0.35 * gap * wrinkles
+    return _still("curled_sheet", faces, np.stack([radius * np.cos(angle), radius * np.sin(angle), across], axis=1))
+
+
+def torus_chain(triangles: int = 50_000, links: int = 5) -> Still:
+    """Tori in a row, each turned a quarter against the one before and so near that it cuts through it."""
+    large, small = 1.0, 0.35
+    nu, nv = grid_cells(triangles // links, aspect=large / small)
+    u, v = np.divmod(np.arange(nu * nv), nv)
+    a, b, c, d = u * nv + v, (u + 1) % nu * nv + v, (u + 1) % nu * nv + (v + 1) % nv, u * nv + (v + 1) % nv
+    faces = np.stack([a, b, c, a, c, d], axis=1).reshape(-1, 3)
+    alpha, beta = 2.0 * math.pi * u / nu, 2.0 * math.pi * v / nv
+    radius = large + small * np.cos(beta)
+    ring = np.stack([radius * np.cos(alpha), radius * np.sin(alpha), small * np.sin(beta)], axis=1)
+    parts = []
+    for link in range(links):
+        tilt = math.pi / 2.0 * link + 0.1
+        turn = np.array([(1, 0, 0), (0, math.cos(tilt), -math.sin(tilt)), (0, math.sin(tilt), math.cos(tilt))])
+        parts.append(ring @ turn.T + (1.6 * large * link, 0.0, 0.0))
+    faces = np.concatenate([faces + link * len(ring) for link in range(links)])
+    return _still("torus_chain", faces, np.concatenate(parts))
+
+
+def _still(name: str, faces: np.ndarray, x: np.ndarray) -> Still:
+    return Still(f"{name} {len(faces):,}", faces, x.astype(np.float32).astype(np.float64))

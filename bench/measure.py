@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pliant
-from pliant import Contacts, Step
+from pliant import Contacts, Intersections, Step
 
 RESULTS = Path(__file__).with_name("results.jsonl")
 WIDTH = 150
@@ -32,12 +32,14 @@ def warm_up(threads: int) -> None:
         tiny = pliant.scenes.load(name, triangles=16, frames=2)
         pliant.ccd(tiny.faces, tiny.x0, tiny.x1, filters=("csat", "dnf", "ncf"), threads=threads)
         pliant.safe_step(tiny.faces, tiny.x0, tiny.x1, threads=threads)
+        pliant.dcd(tiny.faces, tiny.x0, threads=threads)
 
 
 class Options(NamedTuple):
     threads: int
     repeats: int
     save: bool
+    triangles: int | None = None  # at most, of the scenes of paper 000: to try a part out
 
 
 class Timed(NamedTuple):
@@ -57,14 +59,19 @@ def interleaved(jobs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, T
     return timed
 
 
-def fingerprint(answer: Contacts | Step | None) -> str:
-    """A hash of kinds, elements and times of contact: two runs with the same one gave the same answer, to the bit."""
+def fingerprint(answer: Contacts | Intersections | Step | None) -> str:
+    """A hash of kinds, elements and times of contact, or of faces and what they share: two runs with the same one gave
+    the same answer, to the bit."""
     if isinstance(answer, Step):
         answer = answer.contact
     if answer is None:
         return "free"
     sha = hashlib.sha256()
-    for column in (answer.kind, answer.elements, answer.toi):
+    if isinstance(answer, Intersections):
+        columns = answer.faces, answer.segments, answer.coplanar
+    else:
+        columns = answer.kind, answer.elements, answer.toi
+    for column in columns:
         sha.update(np.ascontiguousarray(column).tobytes())
     return sha.hexdigest()[:12]
 
@@ -78,7 +85,7 @@ def machine() -> dict[str, Any]:
         name = names[0] if names else name
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count()
-    packages = {package: _version(package) for package in ("pliant", "numpy", "numba", "ipctk")}
+    packages = {package: _version(package) for package in ("pliant", "numpy", "numba", "ipctk", "meshlib", "open3d")}
     return {"cpu": name, "cores": cores, "python": platform.python_version(), **packages}
 
 
