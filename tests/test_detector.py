@@ -286,6 +286,44 @@ def test_repr_and_labels():
         pliant.Detector(faces, objects=np.zeros(3, int)).advance(x)
 
 
+def test_intersections_with_dynamic_assignment():
+    """Orphans are pairs of features; the discrete query once stopped at them with NotImplementedError."""
+    scene = pliant.scenes.load("crumpled_sheet", 400, frames=3)
+    detector = pliant.Detector(scene.faces, assignment="dynamic")
+    detector.advance(scene.frames[1])
+    assert_identical(detector.advance(scene.frames[2]), pliant.ccd(scene.faces, scene.frames[1], scene.frames[2]))
+    crossing = detector.intersections(scene.frames[2])
+    assert len(crossing) > 10
+    assert_crossings_identical(crossing, pliant.dcd(scene.faces, scene.frames[2]))
+
+
+def test_labels_may_be_changed_afterwards():
+    """The detector once read the caller's array again whenever its tree was built."""
+    scene = pliant.scenes.load("flat_sheets", 200, frames=2)
+    labels = scene.objects.copy()
+    detector = pliant.Detector(scene.faces, objects=labels, pairs="inter")
+    detector.advance(scene.x0)
+    labels[:] = 0
+    contacts = detector.advance(scene.x1)
+    assert len(contacts) > 100
+    assert_identical(contacts, pliant.ccd(scene.faces, scene.x0, scene.x1, objects=scene.objects, pairs="inter"))
+
+
+@pytest.mark.parametrize("query", [pliant.ccd, pliant.safe_step])
+def test_starting_tangled(query):
+    """An edge through a face at rest makes no contact: whoever wants to know is told."""
+    faces = np.array([(0, 1, 2), (3, 4, 5)])
+    x = np.array([(0, 0, 0), (2, 0, 0), (0, 2, 0), (0.5, 0.5, -1), (0.5, 0.5, 1), (3, 3, 1.0)])
+    query(faces, x, x)
+    with pytest.warns(UserWarning, match="faces 0 and 1 intersect at x0"):
+        query(faces, x, x, tangled="warn")
+    with pytest.raises(pliant.MeshError, match="starts tangled: faces 0 and 1"):
+        query(faces, x, x, tangled="raise", pairs="inter")
+    query(faces, x, x, tangled="raise", pairs="self")
+    with pytest.raises(pliant.MeshError, match="tangled='perhaps'"):
+        query(faces, x, x, tangled="perhaps")
+
+
 # ---- shared data
 
 

@@ -51,7 +51,8 @@ class Detector:
         assignment: str = "static",
         threads: int | None = None,
     ) -> None:
-        self._mesh, self._objects, self._pairs = as_mesh(mesh), objects, pairs
+        self._mesh, self._pairs = as_mesh(mesh), pairs
+        self._objects = None if objects is None else np.array(objects)  # a copy: read again when the tree is built anew
         choose(culling, "culling", CULLINGS[:4])  # brute force has nothing to keep
         self._plan = plan_for(pairs, culling, bounds, filters, assignment)
         self._threads = thread_count(threads)

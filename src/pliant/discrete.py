@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant._jit import kernel
 from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.elementary.certified import MISS
 from pliant.elementary.segments import FLAT
 from pliant.elementary.triangles import decide_triangles
 from pliant.hierarchy.front import Front
-from pliant.hierarchy.traverse import INTER, SELF
+from pliant.hierarchy.traverse import ALL, SELF
 from pliant.pipeline import BLOCK, Walker, chunks_of, run_all
 from pliant.prepare import Fitted, Plan, Prepared
 
@@ -41,20 +42,34 @@ class Inspector(Walker):
     def __init__(self, plan: Plan, crew: Crew, front: Front | None = None) -> None:
         super().__init__(plan, crew, front)
         self.found: list[Crossing] = []
+        self._face_pairs = np.empty((BLOCK, 2), np.int32)
         self._status = np.empty(BLOCK, np.int8)
         self._segments = np.empty((BLOCK, 2, 3))
 
     def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:
-        pairs = self._element_pairs[:count]
-        pairs = pairs[(scene.leaves.face[pairs] >= 0).all(axis=1)] if scene.has_loose else pairs
-        if self.plan.wanted == SELF or self.plan.wanted == INTER:
-            label = scene.labels[pairs]
-            pairs = pairs[(label[:, 0] == label[:, 1]) == (self.plan.wanted == SELF)]
-        if len(pairs) == 0:
+        count = _name_faces(
+            scene.leaves.face, scene.labels, self.plan.wanted, self._element_pairs, count, self._face_pairs
+        )
+        if count == 0:
             return
-        status, segments = self._status[: len(pairs)], self._segments[: len(pairs)]
-        faces = scene.leaves.face[pairs]
-        faces.sort(axis=1)  # the smaller first: segments are rounded alike, whatever the tree
+        faces, status, segments = self._face_pairs[:count], self._status[:count], self._segments[:count]
         if decide_triangles(scene.x0, scene.faces, faces, status, segments, self.tally):
             hit = np.flatnonzero(status != MISS)
             self.found.append(Crossing(faces[hit], segments[hit], status[hit] == FLAT))
+
+    def _run_orphans(self, scene: Prepared, fitted: Fitted, chunk: slice) -> None:
+        """Orphans are pairs of features: nothing to do."""
+
+
+@kernel
+def _name_faces(face, labels, wanted, pairs, count, out):
+    """Face ids of the wanted pairs of places, the smaller first: so segments are rounded alike, whatever the tree."""
+    kept = 0
+    for p in range(count):
+        i, j = pairs[p, 0], pairs[p, 1]
+        a, b = face[i], face[j]
+        same = labels[i] == labels[j]
+        if a >= 0 and b >= 0 and (wanted == ALL or same == (wanted == SELF)):
+            out[kept, 0], out[kept, 1] = min(a, b), max(a, b)
+            kept += 1
+    return kept

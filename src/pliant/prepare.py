@@ -17,7 +17,7 @@ from pliant.filters.csat import gather_corners
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
 from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.traverse import INTER, Forest
-from pliant.mesh.features import Elements, Owned, assign_features, elements_of
+from pliant.mesh.features import Elements, Owned, assign_features, elements_of, faces_of, no_features
 from pliant.mesh.orphans import Incidence, incidence_of, orphan_pairs
 from pliant.mesh.patches import Patches, patches_of, twins_of
 from pliant.mesh.triangles import TriMesh
@@ -43,7 +43,6 @@ class Prepared(NamedTuple):
     faces: np.ndarray
     edges: np.ndarray
     leaves: Elements  # in the order of places
-    has_loose: bool  # some elements are no faces
     owned: Owned  # by place
     tree: Tree
     labels: np.ndarray  # object of each place
@@ -62,11 +61,12 @@ class Fitted(NamedTuple):
 
 
 def prepare(
-    mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, objects: np.ndarray | None, plan: Plan, crew: Crew, tally: Tally
-) -> Prepared:
-    """Topology and hierarchy."""
+    mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, objects: np.ndarray | None, plan: Plan, crew: Crew, tally: Tally,
+    features: bool = True,
+) -> Prepared:  # fmt: skip
+    """Topology and hierarchy; features: are edges and vertices wanted, or only faces."""
     clock = time.perf_counter()
-    elements = elements_of(mesh)
+    elements = elements_of(mesh) if features or "cones" in plan.culling else faces_of(mesh)
     labels = np.zeros(len(x0), np.int32) if objects is None else objects
     clock = tally.lap("topology", clock)
     element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds, crew=crew)[1]
@@ -79,9 +79,10 @@ def prepare(
         tree = split_elements(element_bounds, crew)
     leaves = Elements(*(np.take(a, tree.order, axis=0) for a in elements))
     labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
-    owned = assign_features(leaves, mesh.edges, len(x0))
+    owned = assign_features(leaves, mesh.edges, len(x0)) if features else no_features(len(leaves.face))
+    edges = mesh.edges if features else np.empty((0, 2), np.int32)
     scene = Prepared(
-        x0, x1, 0.0, 1.0, mesh.faces, mesh.edges, leaves, len(leaves.face) > len(mesh.faces), owned,
+        x0, x1, 0.0, 1.0, mesh.faces, edges, leaves, owned,
         tree, labels, label_ranges(labels, tree.begin),
         patches_of(leaves, tree.begin, len(mesh.edges), len(x0)) if with_cones else None,
         *_dynamic(mesh, leaves, owned, plan),
@@ -116,11 +117,14 @@ def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally,
     vertex_bounds, place_bounds = bound_elements(x0, x1, corners, bounds, horizon, room, crew)
     nodes = fit_nodes(place_bounds, scene.tree.begin, crew)
     of_vertices = bound_union(vertex_bounds, owned.vertex[:, None], crew)
+    points = np.empty((0, 18))
+    if len(owned.vertex) or scene.patches is not None:  # else for faces at rest, without cones
+        points = gather_corners(corners, x0, x1, horizon, scene.factor, crew)
     of_edges = bound_union(vertex_bounds, owned.ends, crew)
     fitted = Fitted(
         Forest(nodes, place_bounds, scene.tree.begin, np.zeros(len(nodes), np.int8), scene.label_range),
         (of_vertices, of_edges, place_bounds),
-        gather_corners(corners, x0, x1, horizon, scene.factor, crew),
+        points,
     )
     tally.lap("fit", clock)
     return fitted

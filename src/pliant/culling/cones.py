@@ -140,11 +140,11 @@ def _merge(a, b):
 def _cosine_of_sum(cos_a, cos_b):
     """At most the cosine of the sum of two angles, the second below a right one; EVERYTHING unless both are.
 
-    An error of 1e-15 in a cosine makes at most 4e-8 in a small sine: 1 - c^2 is rounded up by some ulps.
+    Cosines are off by up to 12 u (axes that are units to 5 u, and a dot product): 1 - c^2 is rounded up by 4e-15.
     """
     if cos_a <= 0.0:
         return EVERYTHING
-    sin_a, sin_b = math.sqrt(max(0.0, 1.0 - cos_a * cos_a) + 2e-15), math.sqrt(max(0.0, 1.0 - cos_b * cos_b) + 2e-15)
+    sin_a, sin_b = math.sqrt(max(0.0, 1.0 - cos_a * cos_a) + 4e-15), math.sqrt(max(0.0, 1.0 - cos_b * cos_b) + 4e-15)
     return cos_a * cos_b - sin_a * sin_b - _SLACK
 
 

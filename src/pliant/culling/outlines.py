@@ -75,7 +75,7 @@ def _project(x0, x1, loop, begin, end, axis, points):
 
 @helper
 def _apart(points, i, j, error):
-    """Edges i and j are separated by an axis across one of them, or between their middles, halfway."""
+    """Edges i and j are separated by an axis across one of them, or along the first, as they are halfway."""
     ax = points[i + 1, 0] + points[i + 1, 2] - points[i, 0] - points[i, 2]
     ay = points[i + 1, 1] + points[i + 1, 3] - points[i, 1] - points[i, 3]
     bx = points[j + 1, 0] + points[j + 1, 2] - points[j, 0] - points[j, 2]

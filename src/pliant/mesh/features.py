@@ -53,6 +53,17 @@ def elements_of(mesh: TriMesh) -> Elements:
     return Elements(corners, face, sides)
 
 
+def faces_of(mesh: TriMesh) -> Elements:
+    """The faces alone, with no sides: for what happens between faces only."""
+    return Elements(mesh.faces, np.arange(len(mesh.faces), dtype=np.int32), np.full(mesh.faces.shape, -1, np.int32))
+
+
+def no_features(count: int) -> Owned:
+    """So many elements that own nothing."""
+    none, starts = np.empty(0, np.int32), np.zeros(count + 1, np.int32)
+    return Owned(starts, none, starts, none, np.empty((0, 2), np.int32))
+
+
 def assign_features(elements: Elements, edges: np.ndarray, vertex_count: int) -> Owned:
     """Static assignment: greedy, the first element in the given order that has a feature owns it."""
     return Owned(*_first_owners(elements.corners, elements.sides, edges, vertex_count))
