@@ -31,7 +31,7 @@ from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.mesh.triangles import TriMesh, as_mesh
 from pliant.pipeline import Found, find_contacts
-from pliant.prepare import Plan, fit, mark_free_patches, prepare
+from pliant.prepare import Plan, Prepared, fit, mark_free_patches, prepare
 from pliant.step import first_contacts, verified_positions
 
 _WANTED = {"all": ALL, "self": SELF, "inter": INTER}
@@ -72,16 +72,12 @@ def ccd(
 
     Culling, bounds, filters, assignment and threads change the time, never the result.
     """
-    scene_mesh, x0, x1, labels = gate(mesh, x0, x1, objects, pairs)
     plan = plan_for(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
-    if choose(tangled, "tangled", ("ignore", "warn", "raise")) != "ignore":
-        _report_tangles(dcd(scene_mesh, x0, objects=labels, pairs=pairs, threads=threads), tangled)
-    announce_compilation()
-    scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
+    scene_mesh, scene = _motion(mesh, x0, x1, objects, pairs, plan, tangled, crew, tally)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
-    return tabulate(scene_mesh, x0, x1, find_contacts(scene, fitted, plan, crew, tally), tally)
+    return tabulate(scene_mesh, scene.x0, scene.x1, find_contacts(scene, fitted, plan, crew, tally), tally)
 
 
 def safe_step(
@@ -104,21 +100,27 @@ def safe_step(
     Parameters are those of ``ccd``. ``step.t`` equals the smallest toi that ``ccd`` reports, or 1.0 where there is
     none.
     """
-    scene_mesh, x0, x1, labels = gate(mesh, x0, x1, objects, pairs)
     plan = plan_for(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
-    if choose(tangled, "tangled", ("ignore", "warn", "raise")) != "ignore":
-        _report_tangles(dcd(scene_mesh, x0, objects=labels, pairs=pairs, threads=threads), tangled)
-    announce_compilation()
-    scene = prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
+    scene_mesh, scene = _motion(mesh, x0, x1, objects, pairs, plan, tangled, crew, tally)
     found, near = first_contacts(scene, plan, crew, tally)
     if not found:
-        return Step(1.0, None, x1.copy(), tally.stages())
-    contacts = tabulate(scene_mesh, x0, x1, found, tally)
+        return Step(1.0, None, scene.x1.copy(), tally.stages())
+    contacts = tabulate(scene_mesh, scene.x0, scene.x1, found, tally)
     contact = contacts[int(np.argmin(contacts.toi))]
     t = float(contact.toi[0])
-    positions = verified_positions(scene, near, t, x0, x1, tally)
-    return Step(t, contact, positions, tally.stages())
+    return Step(t, contact, verified_positions(scene, near, t, tally), tally.stages())
+
+
+def _motion(
+    mesh: Any, x0: Any, x1: Any, objects: Any, pairs: str, plan: Plan, tangled: str, crew: Crew, tally: Tally
+) -> tuple[TriMesh, Prepared]:
+    """Checked input with its tree; where asked for, whether it starts tangled."""
+    scene_mesh, x0, x1, labels = gate(mesh, x0, x1, objects, pairs)
+    if choose(tangled, "tangled", ("ignore", "warn", "raise")) != "ignore":
+        _report_tangles(dcd(scene_mesh, x0, objects=labels, pairs=pairs, threads=crew.threads), tangled)
+    announce_compilation()
+    return scene_mesh, prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
 
 
 def dcd(
@@ -165,7 +167,7 @@ def _report_tangles(hits: Intersections, tangled: str) -> None:
     text = f"the motion starts tangled: faces {named}{more} intersect at x0; pliant.dcd(mesh, x0) lists them"
     if tangled == "raise":
         raise TangledError(text)
-    warnings.warn(text, stacklevel=3)
+    warnings.warn(text, stacklevel=4)
 
 
 def merged_by_position(mesh: TriMesh, x: np.ndarray, labels: np.ndarray | None) -> TriMesh:

@@ -121,11 +121,12 @@ class Detector:
         """The scene in this frame with its bounds and free patches; a tree that is worn out is built anew."""
         scene = self._built(x0, x1, tally) if self._scene is None else moved(self._scene, x0, x1)
         fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally, Crew(self._threads))
-        if tree_cost(fitted.forest.nodes) > WORN_OUT * self._cost.get(query, np.inf):
+        cost = tree_cost(fitted.forest.nodes)
+        if cost > WORN_OUT * self._cost.get(query, np.inf):
             scene = self._built(x0, x1, tally)
             fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally, Crew(self._threads))
-        if query not in self._cost:
-            self._cost[query] = tree_cost(fitted.forest.nodes)
+            cost = tree_cost(fitted.forest.nodes)
+        self._cost.setdefault(query, cost)
         self._scene = scene
         self._mark_free(scene, fitted, tally)
         if "front" in self._plan.culling and query not in self._fronts:

@@ -139,9 +139,7 @@ def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tup
     return [f for r in runners for f in r.found], [n for r in runners for n in r.near]
 
 
-def verified_positions(
-    scene: Prepared, near: Near, t: float, x0: np.ndarray, x1: np.ndarray, tally: Tally
-) -> np.ndarray:
+def verified_positions(scene: Prepared, near: Near, t: float, tally: Tally) -> np.ndarray:
     """Positions just before x0 + t (x1 - x0) such that the motion from x0 to them is free of contact after rounding.
 
     Rounding moves each vertex by an ulp, which can close the gap that is left a moment before the contact. So step
@@ -151,21 +149,21 @@ def verified_positions(
     back = 2.0**-36
     while t > 0.0 and back < 1.0:
         s = t * (1.0 - back)
-        positions = (1.0 - s) * x0 + s * x1
+        positions = (1.0 - s) * scene.x0 + s * scene.x1
         clock = time.perf_counter()
-        free = _is_free(scene, near, x0, positions)
+        free = _is_free(scene, near, positions)
         tally.add("verification", sum(len(pairs) for _, pairs in near), 0, time.perf_counter() - clock)
         if free:
             return positions
         back *= 16.0
-    return x0.copy()
+    return scene.x0.copy()
 
 
-def _is_free(scene: Prepared, near: Near, x0: np.ndarray, x1: np.ndarray) -> bool:
-    """None of the near pairs of features meets during the motion from x0 to x1."""
+def _is_free(scene: Prepared, near: Near, x1: np.ndarray) -> bool:
+    """None of the near pairs of features meets during the motion to x1."""
     for kind, pairs in near:
         toi, toi_upper, status = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), np.int8)
         table = scene.faces if kind == VERTEX_FACE else scene.edges
-        if decide(kind, x0, x1, table, pairs, toi, toi_upper, status, Tally()):
+        if decide(kind, scene.x0, x1, table, pairs, toi, toi_upper, status, Tally()):
             return False
     return True

@@ -17,7 +17,7 @@ import numpy as np
 
 from pliant._jit import helper, kernel, out_of_line
 from pliant.elementary.algebraic import NO_TIME, H, next_root, sign_at, start_roots
-from pliant.elementary.integers import LIMB_BITS, SIZE, add, set_integer
+from pliant.elementary.integers import LIMB_BITS, SIZE, add, mantissa_and_exponent, set_integer
 from pliant.elementary.polynomials import COEFFICIENTS, DEGREES, T_MINUS_ONE, ZERO, T, new_machine, set_degree, subtract
 from pliant.elementary.programs import (
     BETWEEN,
@@ -40,22 +40,13 @@ from pliant.elementary.programs import (
 
 
 @helper
-def _parts(x):
-    """(mantissa, exponent) with x = mantissa * 2**exponent, mantissa odd or zero."""
-    fraction, exponent = math.frexp(x)
-    mantissa = np.int64(fraction * 9007199254740992.0)  # 2**53
-    zeros = math.frexp(float(mantissa & -mantissa))[1] - 1
-    return mantissa >> max(zeros, 0), exponent - 53 + zeros
-
-
-@helper
 def _exponent_range(x):
     """Lowest and highest exponent of the bits of all coordinates."""
     out_of_line()
     low, high = 1 << 20, -(1 << 20)
     for c in x.flat:
         if c != 0.0:
-            low = min(low, _parts(c)[1])
+            low = min(low, mantissa_and_exponent(c)[1])
             high = max(high, math.frexp(c)[1])
     return low, high
 
@@ -66,7 +57,7 @@ def _set_points(m, x, low):
     out_of_line()
     for i in range(12):
         for end in range(2):
-            mantissa, exponent = _parts(x[end, i // 3, i % 3])
+            mantissa, exponent = mantissa_and_exponent(x[end, i // 3, i % 3])
             set_integer(m, i * COEFFICIENTS + end, mantissa, exponent - low)
         add(m, i * COEFFICIENTS + 1, i * COEFFICIENTS + 1, i * COEFFICIENTS, -1)
         set_degree(m, i, 1)

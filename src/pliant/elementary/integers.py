@@ -9,11 +9,24 @@ have 30 bits: a product of two plus two carries fits an int64, so the same sourc
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from pliant._jit import helper, out_of_line
 
 LIMB_BITS = 30
 LIMB_MASK = (1 << LIMB_BITS) - 1
 SIZE = 0  # column of a register's signed length; limb i stands in column i + 1
+
+
+@helper
+def mantissa_and_exponent(x):
+    """(mantissa, exponent) with x = mantissa * 2**exponent, mantissa odd or zero."""
+    fraction, exponent = math.frexp(x)
+    mantissa = np.int64(fraction * 9007199254740992.0)  # 2**53
+    zeros = math.frexp(float(mantissa & -mantissa))[1] - 1
+    return mantissa >> max(zeros, 0), exponent - 53 + zeros
 
 
 @helper

@@ -20,8 +20,7 @@ import numpy as np
 
 from pliant._jit import helper, out_of_line
 from pliant.elementary.double_double import two_product, two_sum
-from pliant.elementary.exact_integers import _parts
-from pliant.elementary.integers import LIMB_BITS, SIZE, add, multiply, set_integer, sign_of
+from pliant.elementary.integers import LIMB_BITS, SIZE, add, mantissa_and_exponent, multiply, set_integer, sign_of
 from pliant.vec3 import cross, dot, max_norm, row, sub
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -53,7 +52,7 @@ def set_corners(m, x):
     low, largest = 1 << 20, 0.0
     for i in range(18):
         c = x[i // 3, i % 3]
-        m[i, 0], m[i, 1] = _parts(c)
+        m[i, 0], m[i, 1] = mantissa_and_exponent(c)
         if c != 0.0:
             low, largest = min(low, m[i, 1]), max(largest, abs(c))
     for i in range(18):

@@ -5,7 +5,8 @@ two never meet: every difference is linear in t, so it keeps its sign in between
 decides how much is culled. The paper takes the normal at the start; measured on the pairs of triangles with overlapping
 boxes of armadillo-rollers, cloth-ball and n-body, that culls 54, 38 and 79 %. The line between the two centres, halfway
 through the motion, culls 86, 63 and 83 %, and what is left of it without its part along the relative velocity 88, 54
-and 88 %: both together 91, 65 and 92 %.
+and 88 %: both together 91, 65 and 92 %. The normals of the two triangles at the start take 10, 22 and 1 % of what is
+left, and more than half where ``safe_step`` has shortened the motion: layers of cloth that lie on each other.
 
 A rounded L is still an axis, but differences that vanish for an exact normal do not vanish for it: every one of them is
 evaluated (errata 14).
@@ -56,7 +57,7 @@ def _gather_corners(corners, x0, x1, horizon, factor, out, begin, end_of_range):
 
 @kernel
 def cull_elements(corners, points, largest, pairs, count):
-    """Keep the pairs of elements (places) that neither axis separates, in place and in order; returns how many.
+    """Keep the pairs of elements (places) that no axis separates, in place and in order; returns how many.
 
     corners: (k, 3) vertices; points: from gather_corners; largest: their largest coordinate.
     """
@@ -71,13 +72,27 @@ def cull_elements(corners, points, largest, pairs, count):
         start = sub(_sum(b[0], b[1], b[2]), _sum(a[0], a[1], a[2]))
         end = sub(_sum(b[3], b[4], b[5]), _sum(a[3], a[4], a[5]))
         between = add(start, end)
-        if _elements_apart(a, b, between, largest):
-            continue
-        if _elements_apart(a, b, _across(between, sub(end, start)), largest):
+        if (
+            _elements_apart(a, b, between, largest)
+            or _elements_apart(a, b, _across(between, sub(end, start)), largest)
+            or _elements_apart(a, b, _towards(between, _normal(a)), largest)
+            or _elements_apart(a, b, _towards(between, _normal(b)), largest)
+        ):
             continue
         pairs[kept, 0], pairs[kept, 1] = i, j
         kept += 1
     return kept
+
+
+@helper
+def _normal(corners):
+    return cross(sub(corners[1], corners[0]), sub(corners[2], corners[0]))
+
+
+@helper
+def _towards(direction, axis):
+    """The axis, turned so that it points the same way as a direction."""
+    return axis if dot(axis, direction) >= 0.0 else scale(axis, -1.0)
 
 
 @helper
