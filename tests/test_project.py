@@ -24,7 +24,7 @@ STAGES = (
     ("pairs",),
     ("filters",),
     ("elementary",),
-    ("contacts",),
+    ("contacts", "motion"),
     ("prepare",),
     ("pipeline",),
     ("step", "discrete"),

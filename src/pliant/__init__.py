@@ -14,34 +14,47 @@ if TYPE_CHECKING:
     from pliant import baselines, scenes
     from pliant._arrays import MeshError
     from pliant._tally import Stage
-    from pliant.contacts import Contacts, Intersections, Queries, Step
+    from pliant.contacts import Contacts, Distances, Intersections, Queries, Step
     from pliant.detect import ccd, dcd, safe_step
     from pliant.detector import Detector
     from pliant.mesh.triangles import TriMesh
-    from pliant.queries import edge_edge, vertex_face
+    from pliant.motion import Accelerated, Affine, Rigid, Screw
+    from pliant.queries import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
 
 _HOME = {
+    "Accelerated": "pliant.motion",
+    "Affine": "pliant.motion",
     "Contacts": "pliant.contacts",
     "Detector": "pliant.detector",
+    "Distances": "pliant.contacts",
     "Intersections": "pliant.contacts",
     "MeshError": "pliant._arrays",
     "Queries": "pliant.contacts",
+    "Rigid": "pliant.motion",
+    "Screw": "pliant.motion",
     "Stage": "pliant._tally",
     "Step": "pliant.contacts",
     "TriMesh": "pliant.mesh.triangles",
     "ccd": "pliant.detect",
     "dcd": "pliant.detect",
     "edge_edge": "pliant.queries",
+    "edge_edge_distance": "pliant.queries",
     "safe_step": "pliant.detect",
     "vertex_face": "pliant.queries",
+    "vertex_face_distance": "pliant.queries",
 }
 
 __all__ = [
+    "Accelerated",
+    "Affine",
     "Contacts",
     "Detector",
+    "Distances",
     "Intersections",
     "MeshError",
     "Queries",
+    "Rigid",
+    "Screw",
     "Stage",
     "Step",
     "TriMesh",
@@ -49,9 +62,11 @@ __all__ = [
     "ccd",
     "dcd",
     "edge_edge",
+    "edge_edge_distance",
     "safe_step",
     "scenes",
     "vertex_face",
+    "vertex_face_distance",
 ]
 
 

@@ -103,6 +103,26 @@ def _singular(name: str) -> str:
     return name.removesuffix("s")
 
 
+def as_number(value: Any, name: str, lower: float, upper: float) -> float:
+    """A real number from lower to upper."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise DtypeError(f"{name}={value!r} must be a number")
+    if not lower <= value <= upper:
+        raise OptionError(f"{name}={value!r} must be from {lower:g} to {upper:g}")
+    return float(value)
+
+
+def as_radii(min_distance: Any, vertex_count: int) -> np.ndarray:
+    """(n,) radii of the vertices: half of a number, which is the distance of two; or radii as they are."""
+    radii = as_floats(min_distance, "min_distance")
+    if radii.ndim > 1 or (radii.ndim == 1 and len(radii) != vertex_count):
+        raise ShapeError(f"min_distance must be a number or have shape ({vertex_count},), but has {radii.shape}")
+    if radii.size and radii.min() < 0.0:
+        where = f"[{int(np.argmin(radii))}]" if radii.ndim else ""
+        raise OptionError(f"min_distance{where} is {radii.min()}: it must not be negative")
+    return np.full(vertex_count, 0.5 * float(radii)) if radii.ndim == 0 else radii
+
+
 def choose(value: Any, name: str, known: tuple[str, ...]) -> str:
     """One of the known names, or an error that lists them."""
     if value not in known:

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     import pandas
 
 
+# How a pair ended: advancement reports what comes within its tolerance; what it could not bring that far although it
+# could not prove it free ("stalled": rounding, or no end of small steps) counts as a contact where it stood.
+STATUS = ("free", "contact", "", "at the start", "stalled")
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Contacts:
     """Every contact of a motion, sorted by kind, then by the two element ids.
@@ -21,8 +26,11 @@ class Contacts:
     elements : (k, 2) int32, (vertex, face) or (edge, edge) ids; edges are rows of ``TriMesh.edges``
     vertices : (k, 4) int32, v f0 f1 f2 or a0 a1 b0 b1
     toi, toi_upper : (k,) float64, bracket of the first time of contact
-    weights : (k, 4) float64, the weighted sum of the four moving vertices is zero at toi
+    weights : (k, 4) float64, the weighted sum of the four moving vertices is zero at toi; with a min_distance, the
+        vector between the closest points
     normal : (k, 3) float64, unit vector that separates the two features, towards the first of them
+    gap : (k,) float64, distance of the two features at t = 0
+    status : (k,) int8, how it was found: a row of ``STATUS``
     stages : what every stage of the pipeline did
     """
 
@@ -33,6 +41,8 @@ class Contacts:
     toi_upper: np.ndarray
     weights: np.ndarray
     normal: np.ndarray
+    gap: np.ndarray
+    status: np.ndarray
     stages: tuple[Stage, ...] = ()
 
     def __len__(self) -> int:
@@ -68,6 +78,7 @@ class Contacts:
         columns |= {"toi": self.toi, "toi_upper": self.toi_upper}
         columns |= {f"weight_{i}": self.weights[:, i] for i in range(4)}
         columns |= {f"normal_{axis}": self.normal[:, i] for i, axis in enumerate("xyz")}
+        columns |= {"gap": self.gap, "status": np.array(STATUS)[self.status]}
         return _pandas().DataFrame(columns)
 
 
@@ -113,7 +124,8 @@ class Intersections:
 class Queries:
     """Answers to an array of elementary queries, row by row; NaN where there is no contact.
 
-    hit : (k,) bool; toi, toi_upper : (k,); weights : (k, 4); normal : (k, 3)
+    hit : (k,) bool; toi, toi_upper : (k,); weights : (k, 4); normal : (k, 3); gap : (k,) distance at t = 0, hit or not;
+    status : (k,) int8, how it ended: a row of ``STATUS``
     """
 
     hit: np.ndarray
@@ -121,6 +133,8 @@ class Queries:
     toi_upper: np.ndarray
     weights: np.ndarray
     normal: np.ndarray
+    gap: np.ndarray
+    status: np.ndarray
     stages: tuple[Stage, ...] = ()
 
     def __len__(self) -> int:
@@ -134,7 +148,30 @@ class Queries:
         columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper}
         columns |= {f"weight_{i}": self.weights[:, i] for i in range(4)}
         columns |= {f"normal_{axis}": self.normal[:, i] for i, axis in enumerate("xyz")}
+        columns |= {"gap": self.gap, "status": np.array(STATUS)[self.status]}
         return _pandas().DataFrame(columns)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Distances:
+    """How far features or triangles are apart, row by row.
+
+    distance : (k,), 0 where they touch or intersect
+    points : (k, 2, 3), the closest points of the first and of the second
+    weights : (k, 4) or (k, 6), those points from the vertices: positive of the first, negative of the second
+    normal : (k, 3), unit vector from the second towards the first
+    """
+
+    distance: np.ndarray
+    points: np.ndarray
+    weights: np.ndarray
+    normal: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
+    def __repr__(self) -> str:
+        return f"Distances({len(self)} pairs{f', at least {self.distance.min():.6g}' if len(self) else ''})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)

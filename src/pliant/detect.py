@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from pliant._arrays import (
     OptionError,
     ShapeError,
     TangledError,
+    as_number,
     as_positions,
+    as_radii,
     choose,
     require_in_range,
     thread_count,
@@ -24,12 +26,15 @@ from pliant._threads import Crew, Progress
 from pliant.bounds.kdops import AXES
 from pliant.contacts import Contacts, Intersections, Step
 from pliant.discrete import Crossing, find_intersections
+from pliant.elementary.advance import INITIAL, TOLERANCE, Approach
 from pliant.elementary.exact import quads_of
-from pliant.elementary.witness import witness
-from pliant.filters.sieve import FILTERS
+from pliant.elementary.paths import STRAIGHT, Paths, straight_paths
+from pliant.elementary.witness import points_of_contact
+from pliant.filters.sieve import FILTERS, GAP_FILTERS
 from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.mesh.triangles import TriMesh, as_mesh
+from pliant.motion import Motion
 from pliant.pipeline import Found, find_contacts
 from pliant.prepare import Plan, Prepared, fit, mark_free_patches, prepare
 from pliant.step import first_contacts, verified_positions
@@ -42,8 +47,12 @@ CULLINGS = ("boxes", "front", "cones", "cones+front", "brute")
 def ccd(
     mesh: Any,
     x0: Any,
-    x1: Any,
+    x1: Any = None,
     *,
+    min_distance: Any = 0.0,
+    motion: Motion | None = None,
+    solver: str = "exact",
+    tolerance: float = TOLERANCE,
     objects: Any = None,
     pairs: str = "all",
     culling: str = "boxes",
@@ -58,6 +67,13 @@ def ccd(
 
     mesh : (m, 3) integers, TriMesh, or a trimesh, meshio or pyvista object
     x0, x1 : (n, 3) positions at t = 0 and t = 1
+    min_distance : contact is where two features come within this distance; or (n,) radii of the vertices, which
+        interpolate over a feature and add up between two (d/2 everywhere is the same as d). Pairs that begin so close
+        have toi 0
+    motion : ``pliant.Accelerated``, ``Screw``, ``Rigid`` or ``Affine`` instead of straight lines
+    solver : "exact", or "advance" (conservative advancement, which min_distance and curved motion always use):
+        reports what comes within the tolerance, never too late
+    tolerance : of advancement, relative to the extent of the scene
     objects : (n,) integers, a label for each vertex; default: connected components
     pairs : "all", "self" (both features of one object) or "inter" (of different ones)
     culling : "boxes"; "cones" also culls patches that normal cones prove to be free of self-contact ("front" and
@@ -70,21 +86,29 @@ def ccd(
     threads : number of threads; default: as many as there are cores
     progress : True for a line on stderr, or a function of (chunks done, chunks in all)
 
-    Culling, bounds, filters, assignment and threads change the time, never the result.
+    Culling, bounds, filters, assignment and threads change the time, never the result. What proves that there is no
+    contact at distance 0 (normal cones, "dnf", "ncf") is left out where advancement decides.
     """
     plan = plan_for(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
-    scene_mesh, scene = _motion(mesh, x0, x1, objects, pairs, plan, tangled, crew, tally)
+    wish = Wish(min_distance, motion, solver, tolerance)
+    scene_mesh, scene, plan = _motion(mesh, x0, x1, objects, pairs, plan, wish, tangled, crew, tally)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
-    return tabulate(scene_mesh, scene.x0, scene.x1, find_contacts(scene, fitted, plan, crew, tally), tally)
+    return tabulate(scene_mesh, scene, find_contacts(scene, fitted, plan, crew, tally), tally)
 
 
 def safe_step(
     mesh: Any,
     x0: Any,
-    x1: Any,
+    x1: Any = None,
     *,
+    min_distance: Any = 0.0,
+    initial: str = "stop",
+    keep: float = 0.5,
+    motion: Motion | None = None,
+    solver: str = "exact",
+    tolerance: float = TOLERANCE,
     objects: Any = None,
     pairs: str = "all",
     culling: str = "boxes",
@@ -99,28 +123,82 @@ def safe_step(
 
     Parameters are those of ``ccd``. ``step.t`` equals the smallest toi that ``ccd`` reports, or 1.0 where there is
     none.
+
+    initial : what becomes of pairs that begin within min_distance: "stop" (t = 0), "ignore" (only touching counts for
+        them), "relative" (they must keep a part of the distance they begin with)
+    keep : that part, from 0 to 1
     """
     plan = plan_for(pairs, culling, bounds, filters, assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
-    scene_mesh, scene = _motion(mesh, x0, x1, objects, pairs, plan, tangled, crew, tally)
+    wish = Wish(min_distance, motion, solver, tolerance, initial, keep)
+    scene_mesh, scene, plan = _motion(mesh, x0, x1, objects, pairs, plan, wish, tangled, crew, tally)
     found, near = first_contacts(scene, plan, crew, tally)
     if not found:
         return Step(1.0, None, scene.x1.copy(), tally.stages())
-    contacts = tabulate(scene_mesh, scene.x0, scene.x1, found, tally)
+    contacts = tabulate(scene_mesh, scene, found, tally)
     contact = contacts[int(np.argmin(contacts.toi))]
     t = float(contact.toi[0])
     return Step(t, contact, verified_positions(scene, near, t, tally), tally.stages())
 
 
+class Wish(NamedTuple):
+    """What counts as a contact, on which paths, and who decides; as the user said it."""
+
+    min_distance: Any
+    motion: Motion | None
+    solver: str
+    tolerance: float
+    initial: str = "stop"
+    keep: float = 0.5
+
+
 def _motion(
-    mesh: Any, x0: Any, x1: Any, objects: Any, pairs: str, plan: Plan, tangled: str, crew: Crew, tally: Tally
-) -> tuple[TriMesh, Prepared]:
-    """Checked input with its tree; where asked for, whether it starts tangled."""
-    scene_mesh, x0, x1, labels = gate(mesh, x0, x1, objects, pairs)
+    mesh: Any, x0: Any, x1: Any, objects: Any, pairs: str, plan: Plan, wish: Wish, tangled: str, crew: Crew,
+    tally: Tally,
+) -> tuple[TriMesh, Prepared, Plan]:  # fmt: skip
+    """Checked input with its tree, and what of the plan is of use; where asked for, whether it starts tangled."""
+    scene_mesh, x0, x1, labels, paths = _gate_motion(mesh, x0, x1, objects, pairs, wish.motion)
+    approach = _approach(scene_mesh, paths, wish)
+    if approach is not None:
+        plan = plan._replace(
+            filters=tuple(f for f in plan.filters if f in GAP_FILTERS), culling=plan.culling.replace("cones", "boxes")
+        )
     if choose(tangled, "tangled", ("ignore", "warn", "raise")) != "ignore":
         _report_tangles(dcd(scene_mesh, x0, objects=labels, pairs=pairs, threads=crew.threads), tangled)
     announce_compilation()
-    return scene_mesh, prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally)
+    return scene_mesh, prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally, approach=approach), plan
+
+
+def _gate_motion(
+    mesh: Any, x0: Any, x1: Any, objects: Any, pairs: str, motion: Motion | None
+) -> tuple[TriMesh, np.ndarray, np.ndarray, np.ndarray | None, Paths]:
+    """Checked input and the paths of the vertices; x1 follows from some motions."""
+    if motion is None:
+        if x1 is None:
+            raise OptionError("x1 is missing: positions at t = 1, or a motion= that says where it ends")
+        scene_mesh, x0, x1, labels = gate(mesh, x0, x1, objects, pairs)
+        return scene_mesh, x0, x1, labels, straight_paths(x0, x1)
+    if not isinstance(motion, Motion):
+        raise OptionError(f"motion={motion!r} is none; choose pliant.Accelerated, Screw, Rigid or Affine")
+    scene_mesh, x0, end, labels = gate(mesh, x0, x0 if x1 is None else x1, objects, pairs)
+    paths = motion.paths(x0, None if x1 is None else end, scene_mesh.components if labels is None else labels)
+    return scene_mesh, x0, as_positions(paths.x1, "x1, where motion ends,"), labels, paths
+
+
+def _approach(mesh: TriMesh, paths: Paths, wish: Wish) -> Approach | None:
+    """What advancement needs to know, or None where the exact test decides."""
+    choose(wish.solver, "solver", ("exact", "advance"))
+    choose(wish.initial, "initial", INITIAL)
+    tolerance = as_number(wish.tolerance, "tolerance", 1e-14, 1.0)
+    keep = as_number(wish.keep, "keep", 0.0, 1.0)
+    radii = as_radii(wish.min_distance, len(paths.x0))
+    if wish.solver == "exact" and paths.mode == STRAIGHT and not radii.any():
+        return None
+    used = mesh.vertices
+    ends = np.concatenate((0.25 * paths.x0[used], 0.25 * paths.x1[used]))
+    extent = 4.0 * float((ends.max(axis=0) - ends.min(axis=0)).max()) if len(used) else 1.0
+    tolerances = np.full(len(radii), min(tolerance * extent, 1e300))
+    return Approach(paths, radii, tolerances, INITIAL.index(wish.initial), keep)
 
 
 def dcd(
@@ -226,19 +304,23 @@ def plan_for(pairs: str, culling: str, bounds: str, filters: Sequence[str], assi
     return Plan("none" if culling == "brute" else bounds, tuple(filters), culling, _WANTED[pairs], assignment)
 
 
-def tabulate(mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, found: list[Found], tally: Tally) -> Contacts:
-    """One table in canonical order, with the points of contact."""
+def tabulate(mesh: TriMesh, scene: Prepared | None, found: list[Found], tally: Tally) -> Contacts:
+    """One table in canonical order, with the points of contact; scene: None where there is nothing in it."""
     parts = []
     for kind, table in ((VERTEX_FACE, mesh.faces), (EDGE_EDGE, mesh.edges)):
         rows = [f for f in found if f.kind == kind]
         elements = np.concatenate([np.empty((0, 2), np.int32), *(f.pairs for f in rows)])
         toi = np.concatenate([np.empty(0), *(f.toi for f in rows)])
         toi_upper = np.concatenate([np.empty(0), *(f.toi_upper for f in rows)])
+        status = np.concatenate([np.empty(0, np.int8), *(f.status for f in rows)])
         order = np.lexsort((elements[:, 1], elements[:, 0]))
-        elements, toi, toi_upper = elements[order], toi[order], toi_upper[order]
+        elements, toi, toi_upper, status = elements[order], toi[order], toi_upper[order], status[order]
         quads = quads_of(kind, table, elements)
-        weights, normal = witness(kind, x0, x1, quads, toi)
-        parts.append((np.full(len(toi), kind, np.int8), elements, quads, toi, toi_upper, weights, normal))
+        if scene is None:
+            points = np.empty((0, 4)), np.empty((0, 3)), np.empty(0)
+        else:
+            points = points_of_contact(kind, scene.x0, scene.x1, scene.approach, quads, toi)
+        parts.append((np.full(len(toi), kind, np.int8), elements, quads, toi, toi_upper, *points, status))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Contacts(*columns, stages=tally.stages())
 

@@ -80,13 +80,13 @@ class Detector:
         x = self._checked(x)
         if start is None:
             self._x = x.copy()
-            return tabulate(self._mesh, x, x, [], tally)
+            return tabulate(self._mesh, None, [], tally)
         announce_compilation()
         scene, fitted = self._fitted("ccd", start, x, tally)
         with self._front("ccd") as front:
             found = find_contacts(scene, fitted, self._plan, crew, tally, front)
         self._x = x.copy()
-        return tabulate(self._mesh, start, x, found, tally)
+        return tabulate(self._mesh, scene, found, tally)
 
     def intersections(self, x: Any, *, progress: Progress | bool | None = None) -> Intersections:
         """Every pair of triangles that intersect at positions x, (n, 3); ``advance`` still starts where it did."""

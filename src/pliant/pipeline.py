@@ -11,7 +11,8 @@ import numpy as np
 
 from pliant._tally import Tally
 from pliant._threads import Crew, Stopped
-from pliant.elementary.certified import HIT
+from pliant.elementary.advance import advance_pairs
+from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.filters.csat import cull_elements
 from pliant.filters.sieve import FILTERS, sieve
@@ -36,6 +37,7 @@ class Found(NamedTuple):
     pairs: np.ndarray  # (k, 2) element ids
     toi: np.ndarray
     toi_upper: np.ndarray
+    status: np.ndarray  # how each was found
 
 
 def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None) -> list:
@@ -175,8 +177,9 @@ class Worker(Walker):
         if "csat" in self.plan.filters:
             clock = time.perf_counter()
             kept = cull_elements(
-                scene.leaves.corners, fitted.points, scene.largest * scene.factor, self._element_pairs, count
-            )
+                scene.leaves.corners, fitted.points, scene.largest * scene.factor, fitted.reach,
+                self._element_pairs, count,
+            )  # fmt: skip
             self.tally.add("csat of elements", count, kept, time.perf_counter() - clock)
             count = kept
         clock = time.perf_counter()
@@ -199,14 +202,19 @@ class Worker(Walker):
         """Move the pairs that no filter discards to the front; returns how many there are."""
         for name in self.plan.filters:
             clock = time.perf_counter()
-            kept = sieve(kind, FILTERS.index(name), scene.x0, scene.x1, table, pairs, count, self.horizon, self.fuzz)
+            motion = scene.x0, scene.x1, scene.reach
+            kept = sieve(kind, FILTERS.index(name), *motion, table, pairs, count, self.horizon, self.fuzz)
             self.tally.add(name, count, kept, time.perf_counter() - clock)
             count = kept
         return count
 
     def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
         toi, toi_upper, status = self._answers(len(pairs))
-        if decide(kind, scene.x0, scene.x1, table, pairs, toi, toi_upper, status, self.tally):
+        if scene.approach is None:
+            hits = decide(kind, scene.x0, scene.x1, table, pairs, toi, toi_upper, status, self.tally)
+        else:
+            hits = advance_pairs(kind, scene.approach, table, pairs, self.horizon, toi, toi_upper, status, self.tally)
+        if hits:
             self._keep(kind, pairs, toi, toi_upper, status)
 
     def _answers(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -214,5 +222,5 @@ class Worker(Walker):
         return self._toi[:count], self._toi_upper[:count], self._status[:count]
 
     def _keep(self, kind: int, pairs: np.ndarray, toi: np.ndarray, toi_upper: np.ndarray, status: np.ndarray) -> None:
-        hit = np.flatnonzero(status == HIT)
-        self.found.append(Found(kind, pairs[hit], toi[hit], toi_upper[hit]))
+        hit = np.flatnonzero(status != MISS)
+        self.found.append(Found(kind, pairs[hit], toi[hit], toi_upper[hit], status[hit]))

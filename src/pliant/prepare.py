@@ -9,9 +9,10 @@ import numpy as np
 
 from pliant._tally import Tally
 from pliant._threads import ALONE, Crew
-from pliant.bounds.kdops import bound_elements, bound_union
+from pliant.bounds.kdops import NO_REACH, bound_elements, bound_union
 from pliant.culling.cones import fit_cones, merge_cones
 from pliant.culling.contours import FREE, free_patches
+from pliant.elementary.advance import Approach
 from pliant.filters.bernstein import unit_factor
 from pliant.filters.csat import gather_corners
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
@@ -50,6 +51,8 @@ class Prepared(NamedTuple):
     patches: Patches | None  # for normal cones
     incidence: Incidence | None  # for dynamic assignment
     orphans: tuple[np.ndarray, np.ndarray]  # the pairs that dynamic assignment does not come by: VF, EE
+    approach: Approach | None  # where features need not touch to be in contact, or paths are curved
+    reach: np.ndarray  # (n,) how far from its straight path a vertex can be in contact; of length 0 where it must touch
 
 
 class Fitted(NamedTuple):
@@ -58,18 +61,20 @@ class Fitted(NamedTuple):
     forest: Forest
     features: tuple[np.ndarray, np.ndarray, np.ndarray]  # bounds of owned vertices, owned edges, elements by place
     points: np.ndarray  # corners of the elements by place, for the separating axis test
+    reach: np.ndarray  # of the elements by place, in the same units; or of length 0
 
 
 def prepare(
     mesh: TriMesh, x0: np.ndarray, x1: np.ndarray, objects: np.ndarray | None, plan: Plan, crew: Crew, tally: Tally,
-    features: bool = True,
+    features: bool = True, approach: Approach | None = None,
 ) -> Prepared:  # fmt: skip
     """Topology and hierarchy; features: are edges and vertices wanted, or only faces."""
     clock = time.perf_counter()
     elements = elements_of(mesh) if features or "cones" in plan.culling else faces_of(mesh)
     labels = np.zeros(len(x0), np.int32) if objects is None else objects
     clock = tally.lap("topology", clock)
-    element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds, crew=crew)[1]
+    reach = NO_REACH if approach is None else reach_of(approach)
+    element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds, reach=reach, crew=crew)[1]
     clock = tally.lap("bounds", clock)
     with_cones = "cones" in plan.culling
     if with_cones:
@@ -85,10 +90,23 @@ def prepare(
         x0, x1, 0.0, 1.0, mesh.faces, edges, leaves, owned,
         tree, labels, label_ranges(labels, tree.begin),
         patches_of(leaves, tree.begin, len(mesh.edges), len(x0)) if with_cones else None,
-        *_dynamic(mesh, leaves, owned, plan),
+        *_dynamic(mesh, leaves, owned, plan), approach, reach,
     )  # fmt: skip
     tally.lap("hierarchy", clock)
     return moved(scene, x0, x1)
+
+
+def reach_of(approach: Approach) -> np.ndarray:
+    """(n,) how far from its chord a vertex can be in contact: radius, tolerance and bend of the path.
+
+    With room for what advancement allows for rounding, some hundred u of the largest coordinate: what a filter leaves
+    out, advancement would not have reported.
+    """
+    paths = approach.paths
+    arrays = approach.radii, paths.x0, paths.x1, paths.resting, paths.arm, paths.across, paths.along
+    rounding = sum(2.0**-43 * float(np.abs(a).max()) for a in arrays if a.size)
+    reach = approach.radii + (0.5 * approach.tolerance + rounding)
+    return reach + 0.126 * paths.bend if len(paths.bend) else reach
 
 
 def _dynamic(
@@ -114,7 +132,7 @@ def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally,
     """Bounds of features and nodes for the motion up to the horizon, with some room around."""
     clock = time.perf_counter()
     x0, x1, corners, owned = scene.x0, scene.x1, scene.leaves.corners, scene.owned
-    vertex_bounds, place_bounds = bound_elements(x0, x1, corners, bounds, horizon, room, crew)
+    vertex_bounds, place_bounds = bound_elements(x0, x1, corners, bounds, horizon, room, scene.reach, crew)
     nodes = fit_nodes(place_bounds, scene.tree.begin, crew)
     of_vertices = bound_union(vertex_bounds, owned.vertex[:, None], crew)
     points = np.empty((0, 18))
@@ -125,6 +143,7 @@ def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally,
         Forest(nodes, place_bounds, scene.tree.begin, np.zeros(len(nodes), np.int8), scene.label_range),
         (of_vertices, of_edges, place_bounds),
         points,
+        scene.reach[corners].max(axis=1) * scene.factor if len(scene.reach) else NO_REACH,
     )
     tally.lap("fit", clock)
     return fitted

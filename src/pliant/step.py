@@ -11,8 +11,10 @@ import numpy as np
 from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.bounds.kdops import ROOM
-from pliant.elementary.certified import HIT, MISS, UNSURE
+from pliant.elementary.advance import advance_pairs
+from pliant.elementary.certified import MISS, UNSURE
 from pliant.elementary.exact import decide, decide_if_easy, decide_if_hard
+from pliant.elementary.paths import STRAIGHT, positions_at, straight_paths
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.pipeline import Found, Worker, chunks_of, run_all
 from pliant.prepare import Fitted, Plan, Prepared, fit, mark_free_patches
@@ -98,6 +100,9 @@ class Runner(Worker):
     def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
         if self.race.horizon > _LEEWAY:  # else contact is at t = 0, and positions are x0 itself
             self.near.append((kind, pairs.copy()))
+        if scene.approach is not None:
+            super()._decide(scene, kind, table, pairs)
+            return
         toi, toi_upper, status = self._answers(len(pairs))
         hits, unsure = decide_if_easy(kind, scene.x0, scene.x1, table, pairs, toi, toi_upper, status, self.tally)
         if hits:
@@ -121,7 +126,7 @@ class Runner(Worker):
             self._keep(kind, pairs, toi, toi_upper, status)
 
     def _keep(self, kind: int, pairs: np.ndarray, toi: np.ndarray, toi_upper: np.ndarray, status: np.ndarray) -> None:
-        earliest = float(toi[status == HIT].min())
+        earliest = float(toi[status != MISS].min())
         if earliest <= self.race.horizon:
             super()._keep(kind, pairs, toi, toi_upper, np.where(toi == earliest, status, MISS))
             self.race.shorten(earliest)
@@ -146,6 +151,8 @@ def verified_positions(scene: Prepared, near: Near, t: float, tally: Tally) -> n
     back a little, look whether the rounded motion is free, and step back more where it is not. Only near pairs have to
     be looked at: bounds and filters were told to leave room for rounded positions (ROOM, fuzz).
     """
+    if scene.approach is not None and scene.approach.paths.mode != STRAIGHT:
+        return positions_at(scene.approach.paths, t)
     back = 2.0**-36
     while t > 0.0 and back < 1.0:
         s = t * (1.0 - back)
@@ -162,8 +169,13 @@ def verified_positions(scene: Prepared, near: Near, t: float, tally: Tally) -> n
 def _is_free(scene: Prepared, near: Near, x1: np.ndarray) -> bool:
     """None of the near pairs of features meets during the motion to x1."""
     for kind, pairs in near:
-        toi, toi_upper, status = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), np.int8)
+        answers = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), np.int8), Tally()
         table = scene.faces if kind == VERTEX_FACE else scene.edges
-        if decide(kind, scene.x0, x1, table, pairs, toi, toi_upper, status, Tally()):
+        if scene.approach is None:
+            hits = decide(kind, scene.x0, x1, table, pairs, *answers)
+        else:
+            shorter = scene.approach._replace(paths=straight_paths(scene.x0, x1))
+            hits = advance_pairs(kind, shorter, table, pairs, 1.0, *answers)
+        if hits:
             return False
     return True

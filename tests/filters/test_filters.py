@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.bounds.kdops import NO_REACH
 from pliant.filters.sieve import FILTERS, sieve
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from tests.reference import queries
@@ -25,7 +26,7 @@ def kept_by(name, kind, x0, x1, horizon=1.0, fuzz=0.0):
         table, pairs = quads.reshape(-1, 2), np.arange(2 * count, dtype=np.int32).reshape(count, 2)
     first = pairs[:, 0].copy()
     which, a, b = FILTERS.index(name), x0.reshape(-1, 3), x1.reshape(-1, 3)
-    kept = sieve(KINDS[kind], which, a, b, table, pairs, count, horizon, fuzz)
+    kept = sieve(KINDS[kind], which, a, b, NO_REACH, table, pairs, count, horizon, fuzz)
     assert (np.diff(pairs[:kept, 0]) > 0).all(), "the pairs that are kept are not in order"
     return np.isin(first, pairs[:kept, 0])
 

@@ -22,16 +22,17 @@ AXES = {"aabb": 3, "16-dop": 8, "18-dop": 9, "24-dop": 12}
 # (1 - t) x0 + t x1 is computed to 3 u of the larger coordinate: twice that, and as much again, 2**-50 = 8 u.
 ROOM = 2.0**-50
 UNBOUNDED = 3  # axes of the infinite bounds of brute force
+NO_REACH = np.empty(0)
 
 
 def bound_elements(
     x0: np.ndarray, x1: np.ndarray, corners: np.ndarray, bounds: str, horizon: float = 1.0, room: float = 0.0,
-    crew: Crew = ALONE,
+    reach: np.ndarray = NO_REACH, crew: Crew = ALONE,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Bounds of vertices (n, 2 axes) and elements (k, 2 axes) over their motion up to the horizon."""
     if bounds == "none":
         return _everything(len(x0)), _everything(len(corners))
-    vertex_bounds = bound_vertices(x0, x1, bounds, horizon, room, crew)
+    vertex_bounds = bound_vertices(x0, x1, bounds, horizon, room, reach, crew)
     return vertex_bounds, bound_union(vertex_bounds, corners, crew)
 
 
@@ -40,26 +41,29 @@ def _everything(count: int) -> np.ndarray:
 
 
 def bound_vertices(
-    x0: np.ndarray, x1: np.ndarray, bounds: str = "aabb", horizon: float = 1.0, room: float = 0.0, crew: Crew = ALONE
-) -> np.ndarray:
+    x0: np.ndarray, x1: np.ndarray, bounds: str = "aabb", horizon: float = 1.0, room: float = 0.0,
+    reach: np.ndarray = NO_REACH, crew: Crew = ALONE,
+) -> np.ndarray:  # fmt: skip
     """(n, 2 axes) bounds of vertices moving from x0 towards x1, (n, 3) each, up to t = horizon.
 
     A horizon before the end needs ROOM: positions there are rounded. With it, the bounds also hold for the motion to
-    rounded positions anywhere on the way.
+    rounded positions anywhere on the way. reach: (n,) how far around each vertex the bounds go, or none.
     """
     out, oblique = np.empty((len(x0), 2 * AXES[bounds])), _OBLIQUE[: AXES[bounds] - 3]
-    crew.run_range(lambda begin, end: _bound_vertices(x0, x1, oblique, horizon, room, out, begin, end), len(x0))
+    crew.run_range(lambda a, b: _bound_vertices(x0, x1, oblique, horizon, room, reach, out, a, b), len(x0))
     return out
 
 
 @kernel
-def _bound_vertices(x0, x1, oblique, horizon, room, out, begin, end_of_range):
+def _bound_vertices(x0, x1, oblique, horizon, room, reach, out, begin, end_of_range):
     axes = 3 + len(oblique)
     for v in range(begin, end_of_range):
         start, end = row(x0, v), row(x1, v)
         slack = room * max(max_norm(start), max_norm(end)) + 1e-320 if room > 0.0 else 0.0
         if horizon < 1.0:
             end = lerp(start, end, horizon)
+        if len(reach) > 0:  # and room for the subtraction
+            slack += reach[v] + ROOM * (max(max_norm(start), max_norm(end)) + reach[v])
         for k in range(3):
             out[v, 2 * k] = min(start[k], end[k]) - slack
             out[v, 2 * k + 1] = max(start[k], end[k]) + slack

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import helper, kernel
+from pliant.elementary.advance import Approach, closest_points
+from pliant.elementary.paths import straight_paths
 from pliant.filters.bernstein import magnitudes, restrict, scaled, unit_factor, vectors
 from pliant.mesh.features import VERTEX_FACE
 from pliant.vec3 import add, cross, dot, max_norm, scale, sub
@@ -16,6 +18,41 @@ from pliant.vec3 import add, cross, dot, max_norm, scale, sub
 _PARALLEL = 1e-20  # |n|^2 against |e1|^2 |e2|^2 below which weights from n would have no correct digit
 
 _NOISY = 1e-12  # a gap at toi, relative to the pair, that says that n is mostly rounding: look along the sides instead
+
+
+def points_of_contact(
+    kind: int, x0: np.ndarray, x1: np.ndarray, approach: Approach | None, quads: np.ndarray, toi: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """weights (k, 4), normal (k, 3) at the time of contact, and gap (k,), the distance at the start."""
+    gap = distance_at_rest(kind, x0, quads)[0]
+    if approach is None:
+        return *witness(kind, x0, x1, quads, toi), gap
+    _, weights, normal = closest_points(kind, approach, quads, toi)
+    touching = np.flatnonzero(~normal.any(axis=1))
+    weights[touching], normal[touching] = witness(kind, x0, x1, quads[touching], toi[touching])
+    return weights, normal, gap
+
+
+def distance_at_rest(kind: int, x: np.ndarray, quads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """distance (k,), weights (k, 4), normal (k, 3) of pairs with vertices quads at positions x, (n, 3).
+
+    The normal of features that touch is any unit vector that separates them.
+    """
+    nothing = np.zeros(len(x))
+    at_rest = Approach(straight_paths(x, x), nothing, nothing)
+    distance, weights, normal = closest_points(kind, at_rest, quads, np.zeros(len(quads)))
+    touching = np.flatnonzero(~normal.any(axis=1))
+    if len(touching):
+        normal[touching] = witness(kind, x, x, quads[touching], np.zeros(len(touching)))[1]
+    return distance, weights, normal
+
+
+def sides_of(kind: int, points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(k, 2, 3) the weighted point on either feature; points (k, 4, 3), weights (k, 4)."""
+    split = 1 if kind == VERTEX_FACE else 2
+    first = np.einsum("ki,kij->kj", weights[:, :split], points[:, :split])
+    second = np.einsum("ki,kij->kj", -weights[:, split:], points[:, split:])
+    return np.stack((first, second), axis=1)
 
 
 @kernel

@@ -56,10 +56,11 @@ def _gather_corners(corners, x0, x1, horizon, factor, out, begin, end_of_range):
 
 
 @kernel
-def cull_elements(corners, points, largest, pairs, count):
+def cull_elements(corners, points, largest, reach, pairs, count):
     """Keep the pairs of elements (places) that no axis separates, in place and in order; returns how many.
 
-    corners: (k, 3) vertices; points: from gather_corners; largest: their largest coordinate.
+    corners: (k, 3) vertices; points: from gather_corners; largest: their largest coordinate; reach: (k,) how far around
+    it an element goes, or none.
     """
     kept = 0
     for p in range(count):
@@ -72,11 +73,12 @@ def cull_elements(corners, points, largest, pairs, count):
         start = sub(_sum(b[0], b[1], b[2]), _sum(a[0], a[1], a[2]))
         end = sub(_sum(b[3], b[4], b[5]), _sum(a[3], a[4], a[5]))
         between = add(start, end)
+        gap = reach[i] + reach[j] if len(reach) > 0 else 0.0
         if (
-            _elements_apart(a, b, between, largest)
-            or _elements_apart(a, b, _across(between, sub(end, start)), largest)
-            or _elements_apart(a, b, _towards(between, _normal(a)), largest)
-            or _elements_apart(a, b, _towards(between, _normal(b)), largest)
+            _elements_apart(a, b, between, largest, gap)
+            or _elements_apart(a, b, _across(between, sub(end, start)), largest, gap)
+            or _elements_apart(a, b, _towards(between, _normal(a)), largest, gap)
+            or _elements_apart(a, b, _towards(between, _normal(b)), largest, gap)
         ):
             continue
         pairs[kept, 0], pairs[kept, 1] = i, j
@@ -113,9 +115,11 @@ def _sum(a, b, c):
 
 
 @helper
-def _elements_apart(a, b, axis, largest):
-    """b is beyond a along the axis, at the start and at the end of the motion."""
+def _elements_apart(a, b, axis, largest, gap):
+    """b is beyond a along the axis by more than the gap, at the start and at the end of the motion."""
     slack = _ELEMENT_ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
+    if gap > 0.0:
+        slack += gap * _length(axis)
     a_end = max(max(dot(a[0], axis), dot(a[1], axis)), dot(a[2], axis)) + slack
     if not min(min(dot(b[0], axis), dot(b[1], axis)), dot(b[2], axis)) > a_end:
         return False
@@ -124,8 +128,8 @@ def _elements_apart(a, b, axis, largest):
 
 
 @helper
-def separated_by(kind, start, end, m, axis, loose, fuzz):
-    """The features are apart along the axis during the whole motion.
+def separated_by(kind, start, end, m, axis, loose, fuzz, gap):
+    """The features are apart along the axis, by more than the gap, during the whole motion.
 
     Proved for vectors that are off by a part ``loose`` of their size, between points that are off by ``fuzz``: a
     difference of two points by 2 fuzz in each of three coordinates.
@@ -134,18 +138,20 @@ def separated_by(kind, start, end, m, axis, loose, fuzz):
     if not length > _SHORTEST_AXIS:
         return False
     error = ((_ERROR + 9.0 * loose) * (m[0] + m[1] + m[2]) + 7.0 * fuzz) * length
+    if gap > 0.0:
+        error += gap * _length(axis)
     low0, high0 = _range(kind, start, axis)
     low1, high1 = _range(kind, end, axis)
     return min(low0, low1) > error or max(high0, high1) < -error
 
 
 @helper
-def apart_by_centres(kind, start, end, m, loose, fuzz):
+def apart_by_centres(kind, start, end, m, loose, fuzz, gap):
     """Separated along the line between the two centres, or along what is left of it across the relative velocity."""
     first, last = _between_centres(kind, start), _between_centres(kind, end)
     between = add(first, last)
-    return separated_by(kind, start, end, m, between, loose, fuzz) or separated_by(
-        kind, start, end, m, _across(between, sub(last, first)), loose, fuzz
+    return separated_by(kind, start, end, m, between, loose, fuzz, gap) or separated_by(
+        kind, start, end, m, _across(between, sub(last, first)), loose, fuzz, gap
     )
 
 
@@ -159,12 +165,18 @@ def apart_though_flat(kind, start, end, m):
     velocity = sub(end[2], start[2])
     between = add(_between_centres(kind, start), _between_centres(kind, end))
     return (
-        separated_by(kind, start, end, m, cross(velocity, start[0]), 0.0, 0.0)
-        or separated_by(kind, start, end, m, cross(velocity, start[1]), 0.0, 0.0)
-        or separated_by(kind, start, end, m, cross(velocity, cross(start[0], start[1])), 0.0, 0.0)
-        or separated_by(kind, start, end, m, _across(between, add(start[0], end[0])), 0.0, 0.0)
-        or separated_by(kind, start, end, m, _across(between, add(start[1], end[1])), 0.0, 0.0)
+        separated_by(kind, start, end, m, cross(velocity, start[0]), 0.0, 0.0, 0.0)
+        or separated_by(kind, start, end, m, cross(velocity, start[1]), 0.0, 0.0, 0.0)
+        or separated_by(kind, start, end, m, cross(velocity, cross(start[0], start[1])), 0.0, 0.0, 0.0)
+        or separated_by(kind, start, end, m, _across(between, add(start[0], end[0])), 0.0, 0.0, 0.0)
+        or separated_by(kind, start, end, m, _across(between, add(start[1], end[1])), 0.0, 0.0, 0.0)
     )
+
+
+@helper
+def _length(axis):
+    """Rounded up; axes are scaled such that squares of all but the useless ones are far from the denormals."""
+    return np.sqrt(dot(axis, axis)) * (1.0 + 8.0 * UNIT_ROUNDOFF) + 1e-150
 
 
 @helper

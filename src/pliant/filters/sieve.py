@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant._jit import kernel
+from pliant._jit import helper, kernel
 from pliant.filters.bernstein import (
     CUT_OFF,
     cross_controls,
@@ -17,19 +17,21 @@ from pliant.filters.bernstein import (
 from pliant.filters.csat import apart_by_centres
 from pliant.filters.dnf import never_coplanar
 from pliant.filters.ncf import never_meet
-from pliant.mesh.features import quad
-from pliant.vec3 import scale
+from pliant.mesh.features import VERTEX_FACE, quad
+from pliant.vec3 import UNIT_ROUNDOFF, scale
 
 FILTERS = ("csat", "dnf", "ncf")
 CSAT, DNF, NCF = 0, 1, 2
+GAP_FILTERS = ("csat",)  # that can keep features apart by a distance (errata 24)
 
 
 @kernel
-def sieve(kind, which, x0, x1, table, pairs, count, horizon, fuzz):
+def sieve(kind, which, x0, x1, reach, table, pairs, count, horizon, fuzz):
     """Keep the pairs (rows 0 .. count - 1) that the filter cannot discard, in place and in order; returns how many.
 
     Only contacts up to the horizon are of interest: the motion up to there is again linear motion. What is discarded is
-    free of contact for every motion whose vertices are off by at most fuzz in each coordinate.
+    free of contact for every motion whose vertices are off by at most fuzz in each coordinate. reach: (n,) how far
+    around it a vertex goes, or none; only csat knows what to do with it (errata 24).
     """
     kept = 0
     for p in range(count):
@@ -49,7 +51,9 @@ def sieve(kind, which, x0, x1, table, pairs, count, horizon, fuzz):
         surely_apart = False
         if in_range(m):
             if which == CSAT:
-                surely_apart = apart_by_centres(kind, start, end, m, loose, fuzz * factor)
+                surely_apart = apart_by_centres(
+                    kind, start, end, m, loose, fuzz * factor, gap_of(kind, reach, q) * factor
+                )
             else:
                 if fuzz > 0.0:
                     loose += looseness(m, fuzz * factor)
@@ -62,3 +66,15 @@ def sieve(kind, which, x0, x1, table, pairs, count, horizon, fuzz):
             pairs[kept, 0], pairs[kept, 1] = pairs[p, 0], pairs[p, 1]
             kept += 1
     return kept
+
+
+@helper
+def gap_of(kind, reach, q):
+    """How close the features with vertices q may come, at most: the reach of either added up, rounded up."""
+    if len(reach) == 0:
+        return 0.0
+    if kind == VERTEX_FACE:
+        gap = reach[q[0]] + max(reach[q[1]], max(reach[q[2]], reach[q[3]]))
+    else:
+        gap = max(reach[q[0]], reach[q[1]]) + max(reach[q[2]], reach[q[3]])
+    return gap * (1.0 + 4.0 * UNIT_ROUNDOFF)
