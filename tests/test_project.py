@@ -28,7 +28,8 @@ STAGES = (
     ("prepare",),
     ("pipeline",),
     ("step", "discrete"),
-    ("detect", "detector", "queries"),
+    ("nearest",),
+    ("detect", "detector", "queries", "nearby"),
     ("scenes", "characters", "simulate", "baselines"),
     ("io", "report", "commands", "cli", "__main__"),
 )

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from pliant import baselines, scenes
     from pliant._arrays import MeshError
     from pliant._tally import Stage
-    from pliant.contacts import Contacts, Distances, Intersections, Queries, Step
+    from pliant.contacts import Contacts, Distance, Distances, Intersections, Proximity, Queries, Step
     from pliant.detect import ccd, dcd, safe_step
     from pliant.detector import Detector
     from pliant.mesh.triangles import TriMesh
     from pliant.motion import Accelerated, Affine, Rigid, Screw
+    from pliant.nearby import distance, proximity
     from pliant.queries import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
 
 _HOME = {
@@ -26,9 +27,11 @@ _HOME = {
     "Affine": "pliant.motion",
     "Contacts": "pliant.contacts",
     "Detector": "pliant.detector",
+    "Distance": "pliant.contacts",
     "Distances": "pliant.contacts",
     "Intersections": "pliant.contacts",
     "MeshError": "pliant._arrays",
+    "Proximity": "pliant.contacts",
     "Queries": "pliant.contacts",
     "Rigid": "pliant.motion",
     "Screw": "pliant.motion",
@@ -37,8 +40,10 @@ _HOME = {
     "TriMesh": "pliant.mesh.triangles",
     "ccd": "pliant.detect",
     "dcd": "pliant.detect",
+    "distance": "pliant.nearby",
     "edge_edge": "pliant.queries",
     "edge_edge_distance": "pliant.queries",
+    "proximity": "pliant.nearby",
     "safe_step": "pliant.detect",
     "vertex_face": "pliant.queries",
     "vertex_face_distance": "pliant.queries",
@@ -49,9 +54,11 @@ __all__ = [
     "Affine",
     "Contacts",
     "Detector",
+    "Distance",
     "Distances",
     "Intersections",
     "MeshError",
+    "Proximity",
     "Queries",
     "Rigid",
     "Screw",
@@ -61,8 +68,10 @@ __all__ = [
     "baselines",
     "ccd",
     "dcd",
+    "distance",
     "edge_edge",
     "edge_edge_distance",
+    "proximity",
     "safe_step",
     "scenes",
     "vertex_face",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -50,9 +50,7 @@ class Contacts:
 
     def __getitem__(self, rows: Any) -> Contacts:
         """The contacts that a mask, a slice or an array of row numbers selects; one number gives a table of one."""
-        if isinstance(rows, int | np.integer):
-            rows = [rows]
-        return replace(self, **{f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name != "stages"})
+        return _rows_of(self, rows)
 
     @property
     def vf(self) -> Contacts:
@@ -72,12 +70,7 @@ class Contacts:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per contact."""
-        columns: dict[str, Any] = {"kind": np.array(["vertex-face", "edge-edge"])[self.kind]}
-        columns |= {f"element_{i}": self.elements[:, i] for i in range(2)}
-        columns |= {f"vertex_{i}": self.vertices[:, i] for i in range(4)}
-        columns |= {"toi": self.toi, "toi_upper": self.toi_upper}
-        columns |= {f"weight_{i}": self.weights[:, i] for i in range(4)}
-        columns |= {f"normal_{axis}": self.normal[:, i] for i, axis in enumerate("xyz")}
+        columns = _pair_columns(self) | {"toi": self.toi, "toi_upper": self.toi_upper} | _side_columns(self)
         columns |= {"gap": self.gap, "status": np.array(STATUS)[self.status]}
         return _pandas().DataFrame(columns)
 
@@ -103,9 +96,7 @@ class Intersections:
 
     def __getitem__(self, rows: Any) -> Intersections:
         """The pairs that a mask, a slice or an array of row numbers selects; one number gives a table of one."""
-        if isinstance(rows, int | np.integer):
-            rows = [rows]
-        return replace(self, faces=self.faces[rows], segments=self.segments[rows], coplanar=self.coplanar[rows])
+        return _rows_of(self, rows)
 
     def __repr__(self) -> str:
         if len(self) == 0:
@@ -145,9 +136,7 @@ class Queries:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per query."""
-        columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper}
-        columns |= {f"weight_{i}": self.weights[:, i] for i in range(4)}
-        columns |= {f"normal_{axis}": self.normal[:, i] for i, axis in enumerate("xyz")}
+        columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper} | _side_columns(self)
         columns |= {"gap": self.gap, "status": np.array(STATUS)[self.status]}
         return _pandas().DataFrame(columns)
 
@@ -175,6 +164,77 @@ class Distances:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class Proximity:
+    """Every pair of features within a distance, sorted by kind, then by the two element ids.
+
+    kind, elements, vertices : as in ``Contacts``
+    distance : (k,) float64
+    points : (k, 2, 3) float64, the closest points of the first and of the second
+    weights : (k, 4) float64, those points from the four vertices: positive of the first, negative of the second
+    normal : (k, 3) float64, unit vector from the second towards the first
+    stages : what every stage of the pipeline did
+    """
+
+    kind: np.ndarray
+    elements: np.ndarray
+    vertices: np.ndarray
+    distance: np.ndarray
+    points: np.ndarray
+    weights: np.ndarray
+    normal: np.ndarray
+    stages: tuple[Stage, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def __getitem__(self, rows: Any) -> Proximity:
+        """The pairs that a mask, a slice or an array of row numbers selects; one number gives a table of one."""
+        return _rows_of(self, rows)
+
+    @property
+    def vf(self) -> Proximity:
+        """The pairs of a vertex and a face."""
+        return self[self.kind == 0]
+
+    @property
+    def ee(self) -> Proximity:
+        """The pairs of two edges."""
+        return self[self.kind == 1]
+
+    def __repr__(self) -> str:
+        if len(self) == 0:
+            return "Proximity(none)"
+        edges = int(np.count_nonzero(self.kind))
+        return f"Proximity({len(self) - edges} vertex-face, {edges} edge-edge, closest {self.distance.min():.6g})"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per pair."""
+        columns = _pair_columns(self) | {"distance": self.distance}
+        columns |= {f"point_{i}_{axis}": self.points[:, i, k] for i in range(2) for k, axis in enumerate("xyz")}
+        return _pandas().DataFrame(columns | _side_columns(self))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Distance:
+    """How far two meshes are from each other.
+
+    distance : 0 where their surfaces intersect, infinite where one is empty
+    points : (2, 3) float64, the closest points, or twice one that they share
+    faces : (2,) int32, the faces they are on; -1 for a loose edge or point
+    """
+
+    distance: float
+    points: np.ndarray
+    faces: np.ndarray
+
+    def __float__(self) -> float:
+        return self.distance
+
+    def __repr__(self) -> str:
+        return f"Distance({self.distance:.6g}, faces {self.faces[0]} and {self.faces[1]})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Step:
     """How far a motion can go.
 
@@ -194,6 +254,26 @@ class Step:
 
     def __repr__(self) -> str:
         return f"Step(t = {self.t:.6g}, {'free' if self.contact is None else 'stopped by a contact'})"
+
+
+Table = TypeVar("Table", "Contacts", "Proximity", "Intersections")
+
+
+def _rows_of(table: Table, rows: Any) -> Table:
+    if isinstance(rows, int | np.integer):
+        rows = [rows]
+    return replace(table, **{f.name: getattr(table, f.name)[rows] for f in fields(table) if f.name != "stages"})
+
+
+def _pair_columns(table: Contacts | Proximity) -> dict[str, Any]:
+    columns: dict[str, Any] = {"kind": np.array(["vertex-face", "edge-edge"])[table.kind]}
+    columns |= {f"element_{i}": table.elements[:, i] for i in range(2)}
+    return columns | {f"vertex_{i}": table.vertices[:, i] for i in range(4)}
+
+
+def _side_columns(table: Contacts | Proximity | Queries) -> dict[str, Any]:
+    columns: dict[str, Any] = {f"weight_{i}": table.weights[:, i] for i in range(4)}
+    return columns | {f"normal_{axis}": table.normal[:, i] for i, axis in enumerate("xyz")}
 
 
 def _pandas() -> Any:

@@ -14,6 +14,7 @@ from pliant._threads import Crew, Stopped
 from pliant.elementary.advance import advance_pairs
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
+from pliant.elementary.measure import measure_in_doubles
 from pliant.filters.csat import cull_elements
 from pliant.filters.sieve import FILTERS, sieve
 from pliant.hierarchy.front import Front
@@ -85,6 +86,16 @@ def find_contacts(
     run_all(workers, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads, front))
     tally.merge(w.tally for w in workers)
     return [f for w in workers for f in w.found]
+
+
+def find_near(
+    scene: Prepared, fitted: Fitted, plan: Plan, crew: Crew, tally: Tally, within: float
+) -> list[tuple[int, np.ndarray]]:
+    """Kind and pairs of all features within a distance at x0, for a scene whose vertices reach half as far."""
+    surveyors = [Surveyor(plan, crew, within) for _ in range(crew.threads)]
+    run_all(surveyors, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads))
+    tally.merge(s.tally for s in surveyors)
+    return [f for s in surveyors for f in s.near]
 
 
 class Walker:
@@ -224,3 +235,18 @@ class Worker(Walker):
     def _keep(self, kind: int, pairs: np.ndarray, toi: np.ndarray, toi_upper: np.ndarray, status: np.ndarray) -> None:
         hit = np.flatnonzero(status != MISS)
         self.found.append(Found(kind, pairs[hit], toi[hit], toi_upper[hit], status[hit]))
+
+
+class Surveyor(Worker):
+    """At one instant: pairs of features within a distance. To measure it costs no more than a filter."""
+
+    def __init__(self, plan: Plan, crew: Crew, within: float) -> None:
+        super().__init__(plan, crew)
+        self.within, self.near = within, []
+
+    def _test(self, scene: Prepared, kind: int, table: np.ndarray, count: int) -> None:
+        if count:
+            clock, pairs = time.perf_counter(), self._feature_pairs[kind]
+            kept = measure_in_doubles(kind, scene.x0, table, pairs, count, self.within)
+            self.tally.add("distance", count, kept, time.perf_counter() - clock)
+            self.near.append((kind, pairs[:kept].copy()))

@@ -14,6 +14,7 @@ from pliant.contacts import Distances, Queries
 from pliant.elementary.advance import TOLERANCE, Approach, advance_pairs
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
+from pliant.elementary.measure import closest_points
 from pliant.elementary.paths import straight_paths
 from pliant.elementary.witness import distance_at_rest, points_of_contact, sides_of
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
@@ -96,7 +97,7 @@ def _decide(
     weights, normal = np.full((count, 4), np.nan), np.full((count, 3), np.nan)
     weights[hit], normal[hit], _ = points_of_contact(kind, x0, x1, approach, quads[hit], toi[hit])
     toi[~hit] = toi_upper[~hit] = np.nan
-    gap = distance_at_rest(kind, x0, quads)[0]
+    gap = closest_points(kind, x0.reshape(count, 4, 3), np.zeros((count, 4)))[0]
     return Queries(hit, toi, toi_upper, weights, normal, gap, status, Tally().merge(tallies).stages())
 
 
@@ -142,6 +143,5 @@ def edge_edge_distance(x: Any) -> Distances:
 def _distances(kind: int, x: Any) -> Distances:
     x = _as_queries(x, "x")
     announce_compilation("closest_points", 3)
-    flat, quads = x.reshape(-1, 3), _features(kind, len(x))[2]
-    distance, weights, normal = distance_at_rest(kind, flat, quads)
+    distance, weights, normal = distance_at_rest(kind, x)
     return Distances(distance, sides_of(kind, x, weights), weights, normal)

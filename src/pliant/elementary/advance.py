@@ -196,36 +196,6 @@ def _first_zero(c0, c1, c2):
     return 2.0 * c0 / down if down > 0.0 else np.inf
 
 
-@kernel
-def closest_points(kind, approach, quads, times):
-    """(distance, weights (k, 4), normal (k, 3)) where the gap is least, of pairs with vertices quads, at their times.
-
-    The normal is 0 where the features touch.
-    """
-    paths = approach.paths
-    distance, weights, normal = np.empty(len(quads)), np.empty((len(quads), 4)), np.zeros((len(quads), 3))
-    for p in range(len(quads)):
-        q = quads[p, 0], quads[p, 1], quads[p, 2], quads[p, 3]
-        factor, _ = _scale_of(paths, q)
-        c = (
-            coefficients(paths, q[0], factor),
-            coefficients(paths, q[1], factor),
-            coefficients(paths, q[2], factor),
-            coefficients(paths, q[3], factor),
-        )
-        x, _ = _places(paths.mode, c, times[p])
-        s, t, _, r, _ = shortest(kind, spread_of(kind, x, _radii(approach, q, factor)))
-        length = np.sqrt(dot(r, r))
-        distance[p] = length / factor
-        if length > 0.0:
-            normal[p, 0], normal[p, 1], normal[p, 2] = r[0] / length, r[1] / length, r[2] / length
-        if kind == VERTEX_FACE:
-            weights[p, 0], weights[p, 1], weights[p, 2], weights[p, 3] = 1.0, s + t - 1.0, -s, -t
-        else:
-            weights[p, 0], weights[p, 1], weights[p, 2], weights[p, 3] = 1.0 - s, s, t - 1.0, -t
-    return distance, weights, normal
-
-
 def advance_pairs(kind, approach, table, pairs, horizon, toi, toi_upper, status, tally: Tally) -> int:
     """Conservative advancement of a block of feature pairs, in place: status and toi; returns the hits."""
     announce_compilation("advance_in_doubles", 8)

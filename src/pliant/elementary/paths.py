@@ -8,7 +8,7 @@ test follows the curve itself.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,13 +42,14 @@ def straight_paths(x0: np.ndarray, x1: np.ndarray) -> Paths:
     return Paths(STRAIGHT, x0, x1, none, nowhere, none, nowhere, nowhere, nowhere, nowhere)
 
 
-def positions_at(paths: Paths, t: float) -> np.ndarray:
-    """(n, 3) where the vertices are at time t."""
+def positions_at(paths: Paths, t: float | np.ndarray, vertices: Any = slice(None)) -> np.ndarray:
+    """Where vertices are at time t, or each at its own; by default (n, 3), of all of them."""
+    v, t = vertices, np.asarray(t)[..., None]
     if paths.mode == TURNING:
-        angle = (paths.angle * t)[:, None]
-        return paths.resting + np.cos(angle) * paths.arm + np.sin(angle) * paths.across + t * paths.along
-    straight = (1.0 - t) * paths.x0 + t * paths.x1
-    return straight if paths.mode == STRAIGHT else straight - 0.5 * t * (1.0 - t) * paths.acceleration
+        angle = paths.angle[v][..., None] * t
+        return paths.resting[v] + np.cos(angle) * paths.arm[v] + np.sin(angle) * paths.across[v] + t * paths.along[v]
+    straight = (1.0 - t) * paths.x0[v] + t * paths.x1[v]
+    return straight if paths.mode == STRAIGHT else straight - 0.5 * t * (1.0 - t) * paths.acceleration[v]
 
 
 @helper

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import helper, kernel
-from pliant.elementary.advance import Approach, closest_points
-from pliant.elementary.paths import straight_paths
+from pliant.elementary.advance import Approach
+from pliant.elementary.measure import closest_points
+from pliant.elementary.paths import positions_at
 from pliant.filters.bernstein import magnitudes, restrict, scaled, unit_factor, vectors
 from pliant.mesh.features import VERTEX_FACE
 from pliant.vec3 import add, cross, dot, max_norm, scale, sub
@@ -24,26 +25,25 @@ def points_of_contact(
     kind: int, x0: np.ndarray, x1: np.ndarray, approach: Approach | None, quads: np.ndarray, toi: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """weights (k, 4), normal (k, 3) at the time of contact, and gap (k,), the distance at the start."""
-    gap = distance_at_rest(kind, x0, quads)[0]
+    gap = closest_points(kind, x0[quads], np.zeros(quads.shape))[0]
     if approach is None:
         return *witness(kind, x0, x1, quads, toi), gap
-    _, weights, normal = closest_points(kind, approach, quads, toi)
+    _, weights, normal = closest_points(kind, positions_at(approach.paths, toi[:, None], quads), approach.radii[quads])
     touching = np.flatnonzero(~normal.any(axis=1))
     weights[touching], normal[touching] = witness(kind, x0, x1, quads[touching], toi[touching])
     return weights, normal, gap
 
 
-def distance_at_rest(kind: int, x: np.ndarray, quads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """distance (k,), weights (k, 4), normal (k, 3) of pairs with vertices quads at positions x, (n, 3).
+def distance_at_rest(kind: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """distance (k,), weights (k, 4), normal (k, 3) of pairs with their vertices at points, (k, 4, 3).
 
     The normal of features that touch is any unit vector that separates them.
     """
-    nothing = np.zeros(len(x))
-    at_rest = Approach(straight_paths(x, x), nothing, nothing)
-    distance, weights, normal = closest_points(kind, at_rest, quads, np.zeros(len(quads)))
+    distance, weights, normal = closest_points(kind, points, np.zeros(points.shape[:2]))
     touching = np.flatnonzero(~normal.any(axis=1))
     if len(touching):
-        normal[touching] = witness(kind, x, x, quads[touching], np.zeros(len(touching)))[1]
+        x, quads = points[touching].reshape(-1, 3), np.arange(4 * len(touching), dtype=np.int32).reshape(-1, 4)
+        normal[touching] = witness(kind, x, x, quads, np.zeros(len(touching)))[1]
     return distance, weights, normal
 
 

@@ -65,7 +65,7 @@ def spindle(nu: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
     points = (points + (0, 1)) * (2 * math.pi / nu, 1 / nv)
     return (
         np.concatenate([faces, caps[:, 0, [0, 2, 1]], caps[:, 1]]),
-        np.concatenate([points, [(0.0, 0.0), (0.0, 1.0)]]),
+        np.concatenate([points, np.array([(0.0, 0.0), (0.0, 1.0)])]),
     )
 
 

@@ -1,0 +1,90 @@
+"""What is near what at an instant: every pair of features within a distance, and the distance of two meshes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant._arrays import as_number, thread_count
+from pliant._jit import announce_compilation
+from pliant._tally import Tally
+from pliant._threads import Crew, Progress
+from pliant.contacts import Distance, Proximity
+from pliant.detect import dcd, gate, plan_for
+from pliant.elementary.advance import Approach
+from pliant.elementary.exact import quads_of
+from pliant.elementary.paths import straight_paths
+from pliant.elementary.witness import distance_at_rest, sides_of
+from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, elements_of
+from pliant.mesh.triangles import TriMesh, as_mesh
+from pliant.nearest import nearest_elements
+from pliant.pipeline import find_near
+from pliant.prepare import fit, prepare
+
+
+def proximity(
+    mesh: Any,
+    x: Any,
+    *,
+    within: float,
+    objects: Any = None,
+    pairs: str = "all",
+    bounds: str = "aabb",
+    assignment: str = "static",
+    threads: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Proximity:
+    """Every vertex and face, and every two edges, that are at most so far from each other, each pair once.
+
+    Features that share a vertex are never a pair. Distances are to rounding; what lies within 1e-15 of the scene's
+    extent of ``within`` may be in or out, always the same way.
+
+    mesh, objects, pairs, bounds, assignment, threads, progress : as in ``pliant.ccd``
+    x : (n, 3) positions
+    within : the distance
+    """
+    scene_mesh, x, _, labels = gate(mesh, x, x, objects, pairs, ("x", "x"))
+    within = as_number(within, "within", 0.0, np.finfo(float).max)
+    plan = plan_for(pairs, "boxes", bounds, ("csat",), assignment)
+    tally, crew = Tally(), Crew(thread_count(threads), progress)
+    announce_compilation("measure_in_doubles", 12)
+    approach = Approach(straight_paths(x, x), np.full(len(x), 0.5 * within), np.zeros(len(x)))
+    scene = prepare(scene_mesh, x, x, labels, plan, Crew(crew.threads), tally, approach=approach)
+    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
+    found = find_near(scene, fitted, plan, crew, tally, within)
+    parts = []
+    for kind, table in ((VERTEX_FACE, scene_mesh.faces), (EDGE_EDGE, scene_mesh.edges)):
+        elements = np.concatenate([np.empty((0, 2), np.int32), *(f for k, f in found if k == kind)])
+        elements = elements[np.lexsort((elements[:, 1], elements[:, 0]))]
+        quads = quads_of(kind, table, elements)
+        vertices = x[quads]
+        distance, weights, normal = distance_at_rest(kind, vertices)
+        points = sides_of(kind, vertices, weights)
+        parts.append((np.full(len(quads), kind, np.int8), elements, quads, distance, points, weights, normal))
+    return Proximity(*(np.concatenate(column) for column in zip(*parts, strict=True)), stages=tally.stages())
+
+
+def distance(mesh_a: Any, xa: Any, mesh_b: Any, xb: Any, *, threads: int | None = None) -> Distance:
+    """How far two meshes are from each other, and where they are closest; 0 where their surfaces intersect.
+
+    A mesh is its faces, and loose edges and points: that one lies inside the other makes no difference.
+
+    mesh_a, mesh_b : as in ``pliant.ccd``
+    xa, xb : (n, 3) and (m, 3) positions
+    """
+    mesh_a, xa, _, _ = gate(as_mesh(mesh_a), xa, xa, None, "all", ("xa", "xa"))
+    mesh_b, xb, _, _ = gate(as_mesh(mesh_b), xb, xb, None, "all", ("xb", "xb"))
+    a, b = elements_of(mesh_a), elements_of(mesh_b)
+    if len(a.corners) == 0 or len(b.corners) == 0:
+        return Distance(np.inf, np.full((2, 3), np.nan), np.full(2, -1, np.int32))
+    # Loose edges and points as triangles that are segments and points: dcd sees where they pass through a face.
+    both, x = TriMesh(np.concatenate((a.corners, b.corners + len(xa)))), np.concatenate((xa, xb))
+    crossing = dcd(both, x, objects=np.repeat((0, 1), (len(xa), len(xb))), pairs="inter", threads=threads)
+    if len(crossing):
+        first, second = crossing.faces[0]
+        faces = np.array((a.face[first], b.face[second - len(a.corners)]))
+        return Distance(0.0, np.repeat(crossing.segments[0].mean(axis=0)[None], 2, axis=0), faces)
+    announce_compilation("nearest_pair", 4)
+    length, points, (i, j) = nearest_elements(a.corners, xa, b.corners, xb, Crew(thread_count(threads)))
+    return Distance(length, points, np.array((a.face[i], b.face[j])))

@@ -1,0 +1,120 @@
+"""The two elements of two meshes that are closest to each other: two trees, from the top, the nearer pair first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+from pliant._threads import Crew
+from pliant.bounds.kdops import bound_elements
+from pliant.elementary.distance import shortest, spread_of
+from pliant.filters.bernstein import unit_factor
+from pliant.hierarchy.build import Tree, fit_nodes, split_elements
+from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
+from pliant.vec3 import add, dot, row, scale, sub
+
+_STACK = 4 * 64  # two pairs stay behind on each of at most 62 levels
+_NO_RADII = (0.0, 0.0, 0.0, 0.0)
+
+
+def nearest_elements(
+    corners_a: np.ndarray, xa: np.ndarray, corners_b: np.ndarray, xb: np.ndarray, crew: Crew
+) -> tuple[float, np.ndarray, tuple[int, int]]:
+    """The distance of two meshes without intersection, the closest points (2, 3), and the elements they are on."""
+    largest = max(float(np.abs(xa).max()), float(np.abs(xb).max()), 1e-300)
+    factor = 0.25 * unit_factor((0.25 * largest,) * 3)
+    xa, xb = xa * factor, xb * factor
+    tree_a, nodes_a, places_a = _tree(corners_a, xa, crew)
+    tree_b, nodes_b, places_b = _tree(corners_b, xb, crew)
+    i, j = nearest_pair(
+        (nodes_a, tree_a.begin, places_a), (nodes_b, tree_b.begin, places_b),
+        xa, xb, corners_a[tree_a.order], corners_b[tree_b.order],
+    )  # fmt: skip
+    i, j = int(tree_a.order[i]), int(tree_b.order[j])
+    _, p, q = closest_of_triangles(xa[corners_a[i]], xb[corners_b[j]])
+    points = np.array((p, q)) / factor
+    return float(np.linalg.norm(np.array(p) - np.array(q))) / factor, points, (i, j)
+
+
+def _tree(corners: np.ndarray, x: np.ndarray, crew: Crew) -> tuple[Tree, np.ndarray, np.ndarray]:
+    bounds = bound_elements(x, x, corners, "aabb", crew=crew)[1]
+    tree = split_elements(bounds, crew)
+    places = np.take(bounds, tree.order, axis=0)
+    return tree, fit_nodes(places, tree.begin, crew), places
+
+
+@kernel
+def nearest_pair(a, b, xa, xb, corners_a, corners_b):
+    """Places of the closest elements; a, b: bounds of nodes, beginnings of leaves, bounds of elements by place."""
+    stack, bound = np.empty((_STACK, 2), np.int64), np.empty(_STACK)
+    leaves_a, leaves_b = len(a[1]) - 1, len(b[1]) - 1
+    best, best_i, best_j = np.inf, 0, 0
+    stack[0, 0], stack[0, 1], bound[0] = 1, 1, 0.0
+    top = 1
+    while top > 0:
+        top -= 1
+        m, n = stack[top, 0], stack[top, 1]
+        if bound[top] > best:
+            continue
+        if m >= leaves_a and n >= leaves_b:
+            for i in range(a[1][m - leaves_a], a[1][m - leaves_a + 1]):
+                for j in range(b[1][n - leaves_b], b[1][n - leaves_b + 1]):
+                    if _box_distance(a[2], i, b[2], j) < best:
+                        found, _, _ = closest_of_triangles(_rows(xa, corners_a, i), _rows(xb, corners_b, j))
+                        if found < best:
+                            best, best_i, best_j = found, i, j
+            continue
+        split_a = n >= leaves_b or (m < leaves_a and _size(a[0], m) >= _size(b[0], n))
+        for k in range(2):
+            stack[top + k, 0], stack[top + k, 1] = (2 * m + k, n) if split_a else (m, 2 * n + k)
+            bound[top + k] = _box_distance(a[0], stack[top + k, 0], b[0], stack[top + k, 1])
+        if bound[top] < bound[top + 1]:  # the nearer one on top
+            for c in range(2):
+                stack[top, c], stack[top + 1, c] = stack[top + 1, c], stack[top, c]
+            bound[top], bound[top + 1] = bound[top + 1], bound[top]
+        top += 2
+    return best_i, best_j
+
+
+@helper
+def _box_distance(a, i, b, j):
+    """Squared distance of two boxes, less a little for rounding; infinite where one is empty."""
+    total = 0.0
+    for c in range(0, 6, 2):
+        apart = max(0.0, max(a[i, c] - b[j, c + 1], b[j, c] - a[i, c + 1]))
+        total += apart * apart
+    return total * (1.0 - 1e-14)
+
+
+@helper
+def _size(bounds, i):
+    return bounds[i, 1] - bounds[i, 0] + bounds[i, 3] - bounds[i, 2] + bounds[i, 5] - bounds[i, 4]
+
+
+@helper
+def _rows(x, corners, i):
+    return row(x, corners[i, 0]), row(x, corners[i, 1]), row(x, corners[i, 2])
+
+
+@helper
+def closest_of_triangles(a, b):
+    """(squared distance, point of a, point of b) of two triangles that do not intersect: the closest of 15 pairs."""
+    best, p, q = np.inf, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(3):
+        s, t, _, r, _ = shortest(VERTEX_FACE, spread_of(VERTEX_FACE, (a[k], b[0], b[1], b[2]), _NO_RADII))
+        if dot(r, r) < best:
+            best, p, q = dot(r, r), (a[k][0], a[k][1], a[k][2]), _mix(b, 1.0 - s - t, s, t)
+        s, t, _, r, _ = shortest(VERTEX_FACE, spread_of(VERTEX_FACE, (b[k], a[0], a[1], a[2]), _NO_RADII))
+        if dot(r, r) < best:
+            best, p, q = dot(r, r), _mix(a, 1.0 - s - t, s, t), (b[k][0], b[k][1], b[k][2])
+        for j in range(3):
+            a0, a1, b0, b1 = a[k], a[(k + 1) % 3], b[j], b[(j + 1) % 3]
+            s, t, _, r, _ = shortest(EDGE_EDGE, spread_of(EDGE_EDGE, (a0, a1, b0, b1), _NO_RADII))
+            if dot(r, r) < best:
+                best, p, q = dot(r, r), add(a0, scale(sub(a1, a0), s)), add(b0, scale(sub(b1, b0), t))
+    return best, p, q
+
+
+@helper
+def _mix(corners, u, v, w):
+    return add(scale(corners[0], u), add(scale(corners[1], v), scale(corners[2], w)))
