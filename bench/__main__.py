@@ -12,12 +12,13 @@ from bench.fronts import fronts
 from bench.growth import memory, sizes
 from bench.low_level import low_level
 from bench.measure import RESULTS, Options, machine, warm_up
+from bench.near import near
 from bench.peers import peers
 from bench.refit import refit
 from bench.startup import startup
 from bench.variants import bounds, leaf, sheets
 
-OURS = peers, filters, sizes, memory, startup, sheets, bounds, leaf, discrete
+OURS = peers, filters, sizes, memory, startup, sheets, bounds, leaf, discrete, near
 OF_PAPER_000 = cones, contours, fronts, refit, low_level
 PARTS = {part.__name__: part for part in OURS + OF_PAPER_000}
 DEFAULT = ("peers", "filters")

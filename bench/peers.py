@@ -30,9 +30,22 @@ class Peer:
         found.build(self._mesh, self._x0, self._x1, inflation_radius=0.0, broad_phase=self._ipctk.LBVH())
         return found
 
-    def step_size(self, candidates: Any, narrow: str) -> float:
+    def candidates_within(self, distance: float, moving: bool) -> Any:
+        """Pairs that may come within a distance, during the motion or at its start."""
+        found, broad = self._ipctk.Candidates(), self._ipctk.LBVH()
+        positions = (self._x0, self._x1) if moving else (self._x0,)
+        found.build(self._mesh, *positions, inflation_radius=0.5 * distance, broad_phase=broad)
+        return found
+
+    def distances(self, candidates: Any, distance: float) -> int:
+        """How many are within the distance at the start; its collision set has them."""
+        collisions = self._ipctk.NormalCollisions()
+        collisions.build(candidates, self._mesh, self._x0, distance)
+        return len(collisions)
+
+    def step_size(self, candidates: Any, narrow: str, min_distance: float = 0.0) -> float:
         solver = getattr(self._ipctk, NARROW[narrow])()
-        return candidates.compute_collision_free_stepsize(self._mesh, self._x0, self._x1, 0.0, solver)
+        return candidates.compute_collision_free_stepsize(self._mesh, self._x0, self._x1, min_distance, solver)
 
 
 def peers(options: Options) -> None:

@@ -26,7 +26,7 @@ from pliant._threads import Crew, Progress
 from pliant.bounds.kdops import AXES
 from pliant.contacts import Contacts, Intersections, Step
 from pliant.discrete import Crossing, find_intersections
-from pliant.elementary.advance import INITIAL, TOLERANCE, Approach
+from pliant.elementary.advance import INITIAL, TOLERANCE, Approach, approach_of
 from pliant.elementary.exact import quads_of
 from pliant.elementary.paths import STRAIGHT, Paths, straight_paths
 from pliant.elementary.witness import points_of_contact
@@ -198,7 +198,7 @@ def _approach(mesh: TriMesh, paths: Paths, wish: Wish) -> Approach | None:
     ends = np.concatenate((0.25 * paths.x0[used], 0.25 * paths.x1[used]))
     extent = 4.0 * float((ends.max(axis=0) - ends.min(axis=0)).max()) if len(used) else 1.0
     tolerances = np.full(len(radii), min(tolerance * extent, 1e300))
-    return Approach(paths, radii, tolerances, INITIAL.index(wish.initial), keep)
+    return approach_of(paths, radii, tolerances, INITIAL.index(wish.initial), keep)
 
 
 def dcd(

@@ -12,7 +12,7 @@ from pliant._tally import Tally
 from pliant._threads import Crew, Progress
 from pliant.contacts import Distance, Proximity
 from pliant.detect import dcd, gate, plan_for
-from pliant.elementary.advance import Approach
+from pliant.elementary.advance import approach_of
 from pliant.elementary.exact import quads_of
 from pliant.elementary.paths import straight_paths
 from pliant.elementary.witness import distance_at_rest, sides_of
@@ -49,7 +49,7 @@ def proximity(
     plan = plan_for(pairs, "boxes", bounds, ("csat",), assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation("measure_in_doubles", 12)
-    approach = Approach(straight_paths(x, x), np.full(len(x), 0.5 * within), np.zeros(len(x)))
+    approach = approach_of(straight_paths(x, x), np.full(len(x), 0.5 * within), np.zeros(len(x)))
     scene = prepare(scene_mesh, x, x, labels, plan, Crew(crew.threads), tally, approach=approach)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
     found = find_near(scene, fitted, plan, crew, tally, within)

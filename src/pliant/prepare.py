@@ -13,6 +13,7 @@ from pliant.bounds.kdops import NO_REACH, bound_elements, bound_union
 from pliant.culling.cones import fit_cones, merge_cones
 from pliant.culling.contours import FREE, free_patches
 from pliant.elementary.advance import Approach
+from pliant.elementary.paths import largest_of
 from pliant.filters.bernstein import unit_factor
 from pliant.filters.csat import gather_corners
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
@@ -102,11 +103,9 @@ def reach_of(approach: Approach) -> np.ndarray:
     With room for what advancement allows for rounding, some hundred u of the largest coordinate: what a filter leaves
     out, advancement would not have reported.
     """
-    paths = approach.paths
-    arrays = approach.radii, paths.x0, paths.x1, paths.resting, paths.arm, paths.across, paths.along
-    rounding = sum(2.0**-43 * float(np.abs(a).max()) for a in arrays if a.size)
+    rounding = 2.0**-43 * largest_of(approach.paths) + 2.0**-43 * float(approach.radii.max(initial=0.0))
     reach = approach.radii + (0.5 * approach.tolerance + rounding)
-    return reach + 0.126 * paths.bend if len(paths.bend) else reach
+    return reach + 0.126 * approach.paths.bend if len(approach.paths.bend) else reach
 
 
 def _dynamic(

@@ -11,7 +11,7 @@ from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.contacts import Distances, Queries
-from pliant.elementary.advance import TOLERANCE, Approach, advance_pairs
+from pliant.elementary.advance import TOLERANCE, Approach, advance_pairs, approach_of
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.elementary.measure import closest_points
@@ -124,10 +124,13 @@ def _approach(x0: np.ndarray, x1: np.ndarray, min_distance: Any, solver: str, to
     radii = as_radii(min_distance, 4 * len(x0))
     if solver == "exact" and not radii.any():
         return None
-    points = 0.25 * np.concatenate((x0, x1), axis=1)
-    extent = 4.0 * (points.max(axis=1) - points.min(axis=1)).max(axis=1) if len(x0) else np.empty(0)
-    tolerances = np.minimum(np.repeat(tolerance * extent, 4), 1e300)
-    return Approach(straight_paths(x0.reshape(-1, 3), x1.reshape(-1, 3)), radii, tolerances)
+    # Each query at its own scale, by a power of two: the times stay what they are.
+    points = np.concatenate((x0, x1), axis=1)
+    exponent = np.clip(-np.frexp(np.abs(points).max(axis=(1, 2), initial=0.0))[1], -1000, 1000)
+    points = np.ldexp(points, exponent[:, None, None])
+    extent = np.ptp(points, axis=1).max(axis=1, initial=0.0)
+    paths = straight_paths(points[:, :4].reshape(-1, 3), points[:, 4:].reshape(-1, 3))
+    return approach_of(paths, np.ldexp(radii, np.repeat(exponent, 4)), np.repeat(tolerance * extent, 4))
 
 
 def vertex_face_distance(x: Any) -> Distances:

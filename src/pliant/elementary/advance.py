@@ -41,7 +41,8 @@ INITIAL = ("stop", "ignore", "relative")
 
 TOLERANCE = 1e-9  # by default, relative to the extent of what is looked at
 _STEPS = 200  # far more than are ever needed: most pairs end after 3, grazing ones after 40
-# Positions are off by 16 u of the largest coefficient, and a difference of two along a unit vector by three times that.
+# Positions are off by 16 u of the largest coefficient, 1, and a difference of two along a unit vector by three times
+# that.
 _ERROR = 128 * UNIT_ROUNDOFF
 
 
@@ -51,8 +52,17 @@ class Approach(NamedTuple):
     paths: Paths
     radii: np.ndarray  # (n,)
     tolerance: np.ndarray  # (n,) of a pair: that of its first vertex
+    factor: float  # a power of two that brings the largest coefficient of a path near 1, such that all are below 1
     initial: int = STOP
     keep: float = 0.0  # of the distance at the start, for RELATIVE
+
+
+def approach_of(
+    paths: Paths, radii: np.ndarray, tolerance: np.ndarray, initial: int = STOP, keep: float = 0.0
+) -> Approach:
+    """The paths, with a scale at which nothing overflows."""
+    largest = 0.25 * largest_of(paths)
+    return Approach(paths, radii, tolerance, 0.25 * unit_factor((largest, largest, largest)), initial, keep)
 
 
 @kernel
@@ -71,8 +81,7 @@ def advance_in_doubles(kind, approach, table, pairs, count, horizon, toi, status
 @helper
 def advance(kind, approach, q, horizon):
     """(how the pair with vertices q ended, when, after how many steps)."""
-    paths = approach.paths
-    factor, largest = _scale_of(paths, q)
+    paths, factor = approach.paths, approach.factor
     c = (
         coefficients(paths, q[0], factor),
         coefficients(paths, q[1], factor),
@@ -81,7 +90,7 @@ def advance(kind, approach, q, horizon):
     )
     radii = _radii(approach, q, factor)
     bend = _bend(kind, paths, q) * factor
-    error = _ERROR * (largest + radii[0] + radii[1] + radii[2] + radii[3]) + 1e-300
+    error = _ERROR * (1.0 + radii[0] + radii[1] + radii[2] + radii[3])
     tolerance = approach.tolerance[q[0]] * factor
     t = 0.0
     for step in range(_STEPS):
@@ -98,10 +107,10 @@ def advance(kind, approach, q, horizon):
             return HIT, t, step + 1
         n = scale(r, 1.0 / np.sqrt(dot(r, r)))
         reserve = error + 0.5 * tolerance
-        ahead = _time_until(kind, x, v, radii, n, (0.0, 0.0, 0.0), bend, reserve)
+        ahead = _time_along(kind, x, v, radii, n, bend, reserve)
         if step > 1:
             turning = turning_of(spread, spread_of(kind, v, radii), side, n)
-            ahead = max(ahead, _time_until(kind, x, v, radii, n, turning, 2.0 * bend, reserve))
+            ahead = max(ahead, _time_turning(kind, x, v, radii, n, turning, 2.0 * bend, reserve))
         later = t + ahead * (1.0 - 4.0 * UNIT_ROUNDOFF)
         if later > horizon:
             return MISS, horizon, step + 1
@@ -109,16 +118,6 @@ def advance(kind, approach, q, horizon):
             return STALLED, t, step + 1
         t = later
     return STALLED, t, _STEPS
-
-
-@helper
-def _scale_of(paths, q):
-    """A power of two that brings the largest coefficient of the four vertices near 1, and what it becomes."""
-    largest = 0.0
-    for k in range(4):
-        largest = max(largest, largest_of(coefficients(paths, q[k], 0.25)))
-    unit = unit_factor((largest, largest, largest))
-    return 0.25 * unit, largest * unit
 
 
 @helper
@@ -161,24 +160,43 @@ def _begin_within(approach, radii, r, gap):
 
 
 @helper
-def _time_until(kind, x, v, radii, n, turning, bend, reserve):
-    """How long all vertices of the first feature stay beyond those of the second along the axis n + t turning."""
-    soonest = np.inf
+def _time_along(kind, x, v, radii, n, bend, reserve):
+    """How long all vertices of the first feature stay beyond those of the second along the axis n."""
+    s = dot(n, x[0]), dot(n, x[1]), dot(n, x[2]), dot(n, x[3])
+    d = dot(n, v[0]), dot(n, v[1]), dot(n, v[2]), dot(n, v[3])
+    r, down = radii, -0.5 * bend
+    if kind == VERTEX_FACE:
+        kept = s[0] - r[0] - reserve
+        return min(
+            _first_zero(kept - s[1] - r[1], d[0] - d[1], down),
+            min(_first_zero(kept - s[2] - r[2], d[0] - d[2], down), _first_zero(kept - s[3] - r[3], d[0] - d[3], down)),
+        )
+    first, second = s[0] - r[0] - reserve, s[1] - r[1] - reserve
+    return min(
+        min(_first_zero(first - s[2] - r[2], d[0] - d[2], down), _first_zero(first - s[3] - r[3], d[0] - d[3], down)),
+        min(_first_zero(second - s[2] - r[2], d[1] - d[2], down), _first_zero(second - s[3] - r[3], d[1] - d[3], down)),
+    )
+
+
+@helper
+def _time_turning(kind, x, v, radii, n, turning, bend, reserve):
+    """The same along an axis that turns, n + t turning.
+
+    turning is perpendicular to n: the axis is at most 1 + (t m)^2 / 2 long; and it ends where t m = 1.
+    """
     m_squared = dot(turning, turning)
-    if m_squared > 0.0:  # turning is perpendicular to n: the axis is at most 1 + (t m)^2 / 2 long, and t m <= 1
-        soonest = 1.0 / np.sqrt(m_squared)
-    for i in range(1 if kind == VERTEX_FACE else 2):
-        for j in range(1 if kind == VERTEX_FACE else 2, 4):
+    soonest = 1.0 / np.sqrt(m_squared) if m_squared > 0.0 else np.inf
+    split = 1 if kind == VERTEX_FACE else 2
+    for i in range(split):
+        for j in range(split, 4):
             apart, away = sub(x[i], x[j]), sub(v[i], v[j])
             kept = radii[i] + radii[j] + reserve
-            soonest = min(
-                soonest,
-                _first_zero(
-                    dot(n, apart) - kept,
-                    dot(n, away) + dot(turning, apart),
-                    dot(turning, away) - 0.5 * (kept * m_squared + bend),
-                ),
+            zero = _first_zero(
+                dot(n, apart) - kept,
+                dot(n, away) + dot(turning, apart),
+                dot(turning, away) - 0.5 * (kept * m_squared + bend),
             )
+            soonest = min(soonest, zero)
     return soonest
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant._jit import helper
-from pliant.vec3 import add, lerp, max_norm, row, scale, sub
+from pliant.vec3 import add, lerp, row, scale, sub
 
 STRAIGHT, ACCELERATED, TURNING = 0, 1, 2
 
@@ -40,6 +40,11 @@ class Paths(NamedTuple):
 def straight_paths(x0: np.ndarray, x1: np.ndarray) -> Paths:
     none, nowhere = np.empty(0), np.empty((0, 3))
     return Paths(STRAIGHT, x0, x1, none, nowhere, none, nowhere, nowhere, nowhere, nowhere)
+
+
+def largest_of(paths: Paths) -> float:
+    """The largest coordinate of anything that describes the paths."""
+    return max((float(np.abs(a).max()) for a in paths[1:] if a.ndim == 2 and a.size), default=0.0)
 
 
 def positions_at(paths: Paths, t: float | np.ndarray, vertices: Any = slice(None)) -> np.ndarray:
@@ -83,9 +88,3 @@ def place(mode, c, t):
         position = sub(position, scale(c[2], 0.5 * t * (1.0 - t)))
         velocity = sub(velocity, scale(c[2], 0.5 - t))
     return position, velocity
-
-
-@helper
-def largest_of(c):
-    """The largest coordinate of the coefficients of a vertex."""
-    return max(max(max_norm(c[0]), max_norm(c[1])), max(max_norm(c[2]), max_norm(c[3])))
