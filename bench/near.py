@@ -15,17 +15,17 @@ OF_EXTENT = 1e-4, 1e-3  # distances, as parts of the scene's extent
 def near(options: Options) -> None:
     report = Report(
         "near",
-        f"pliant and ipctk within a distance, {options.threads} threads, best of {options.repeats} interleaved, seconds. "
-        "proximity and ccd(min_distance)\nagainst ipctk's candidates with the same inflation (at x0; over the motion) "
-        "plus its distances",
+        f"pliant and ipctk within a distance, {options.threads} threads, best of {options.repeats} interleaved, "
+        "seconds. proximity and ccd(min_distance)\nagainst ipctk's candidates with the same inflation (at x0; over the "
+        "motion) plus its distances",
         "scene, distance, candidates, + distances, proximity, ratio, pairs, "
         "candidates over motion, + distances, ccd, ratio, contacts, hash",
         options.save,
     )
     steps = Report(
         "near",
-        "safe_step(min_distance) against ipctk's candidates with the same inflation plus step size (Additive CCD); the\n"
-        "distance is half of what the closest pair starts with, so that the step is not 0",
+        "safe_step(min_distance) against ipctk's candidates with the same inflation plus step size (Additive CCD);\n"
+        "the distance is half of what the closest pair starts with, so that the step is not 0",
         "scene, distance, candidates, + ACCD, safe_step, ratio, t, t of ACCD",
         options.save,
     )

@@ -174,9 +174,8 @@ def _is_free(scene: Prepared, near: Near, x1: np.ndarray) -> bool:
         if scene.approach is None:
             hits = decide(kind, scene.x0, x1, table, pairs, *answers)
         else:
-            hits = advance_pairs(
-                kind, scene.approach._replace(paths=straight_paths(scene.x0, x1)), table, pairs, 1.0, *answers
-            )
+            approach = scene.approach._replace(paths=straight_paths(scene.x0, x1))
+            hits = advance_pairs(kind, approach, table, pairs, 1.0, *answers)
         if hits:
             return False
     return True
