@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pliant.culling.cones import EVERYTHING, NOTHING, fit_cones, merge_cones
+from pliant.culling.cones import EVERYTHING, NOTHING, Faces, fit_cones, merge_cones
 
 LEAVES = 64
 
@@ -17,7 +17,9 @@ def cones_of(points, turned=None, begin=None, fuzz=0.0):
     begin = np.arange(len(points) + 1, dtype=np.int64) if begin is None else begin
     turned = np.zeros(len(points), bool) if turned is None else turned
     cones = np.full((2 * (len(begin) - 1), 4), np.nan)
-    fit_cones(np.ascontiguousarray(points.reshape(-1, 18)), turned, begin, fuzz, cones, 1)
+    corners = np.arange(3 * len(points), dtype=np.int32).reshape(-1, 3)
+    x0, x1 = (np.ascontiguousarray(points[:, end].reshape(-1, 3)) for end in range(2))
+    fit_cones(Faces(corners, x0, x1, bool((x0 == x1).all()), 1.0, turned, begin, fuzz), cones, 1)
     return cones
 
 
