@@ -26,7 +26,8 @@ from pliant.prepare import Fitted, Plan, Prepared
 # expansion to the elementary test, and the calls from Python (5 us each) stay below a percent of the time.
 BLOCK = 8192
 SEEDS = 1024  # pairs of nodes to start from: more than there are chunks, which take several
-CHUNKS = 48  # per thread: enough for an even load, few enough that their start, 30 us, does not count
+CHUNKS = 48  # per thread, were all as small as the last ones, with which threads end at about the same time
+SHARE = 4  # of what is left, a chunk is at most one part in so many for each thread; the start of each takes 30 us
 
 
 class Found(NamedTuple):
@@ -48,8 +49,17 @@ def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: 
         return [None, *orphans]
     parts = CHUNKS * threads
     pairs = _dealt(*cut_through(fitted.forest, plan.wanted, SEEDS), parts) if front is None else front.pairs
-    ends = np.linspace(0, len(pairs), min(len(pairs), parts) + 1).astype(int).tolist()
+    ends = _ends(len(pairs), threads)
     return [*(Part(pairs, first, end) for first, end in itertools.pairwise(ends)), *orphans]
+
+
+def _ends(count: int, threads: int) -> list[int]:
+    """Where parts begin and end: large ones first, small ones last."""
+    ends, least = [0], max(1, count // (CHUNKS * threads))
+    while ends[-1] < count:
+        left = count - ends[-1]
+        ends.append(ends[-1] + min(left, max(least, left // (SHARE * threads))))
+    return ends
 
 
 def _dealt(pairs: np.ndarray, level: int, parts: int) -> np.ndarray:
@@ -58,7 +68,7 @@ def _dealt(pairs: np.ndarray, level: int, parts: int) -> np.ndarray:
     So the load is even, and ``safe_step`` meets an early contact soon, wherever it is.
     """
     pairs = pairs[pairs[:, 0] >= 1 << level]  # the others are apart
-    return np.concatenate([pairs[first::parts] for first in range(parts)])
+    return pairs[np.argsort(np.arange(len(pairs)) % parts, kind="stable")]
 
 
 class Part(NamedTuple):
