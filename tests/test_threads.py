@@ -121,14 +121,12 @@ def test_a_run_within_a_run():
 
 
 def test_idle_threads_keep_nothing_alive():
-    class Large:
-        pass
+    def run():
+        large, together = np.empty(1), threading.Barrier(2)
+        Crew(2).run(lambda worker, chunk: (large, together.wait(30)), range(2))
+        return weakref.ref(large)
 
-    large = Large()
-    gone = weakref.ref(large)
-    together = threading.Barrier(2)
-    Crew(2).run(lambda worker, chunk: (large, together.wait(30)), range(2))
-    del large
+    gone = run()
     for _ in range(1000):
         if gone() is None:
             break
@@ -156,17 +154,17 @@ if child:
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=True, timeout=60)
 
 
-def test_ranges_make_up_the_whole_and_are_as_many_for_each_thread():
-    for threads in (1, 2, 3, 8):
-        for count in (0, 1, 99, 100, 250, 1000, 12_345):
-            parts = []
-            Crew(threads).run_range(lambda begin, end: parts.append((begin, end)), count, 100)
-            parts.sort()
-            assert parts[0][0] == 0
-            assert parts[-1][1] == count
-            assert all(end == begin for (_, end), (begin, _) in itertools.pairwise(parts))
-            assert len(parts) <= threads or len(parts) == 2 * threads
-            assert len(parts) == 1 or min(end - begin for begin, end in parts) >= 100
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("count", [0, 1, 99, 100, 250, 1000, 12_345])
+def test_ranges_make_up_the_whole_and_are_as_many_for_each_thread(threads, count):
+    parts = []
+    Crew(threads).run_range(lambda begin, end: parts.append((begin, end)), count, 100)
+    parts.sort()
+    assert parts[0][0] == 0
+    assert parts[-1][1] == count
+    assert all(end == begin for (_, end), (begin, _) in itertools.pairwise(parts))
+    assert len(parts) <= threads or len(parts) == 2 * threads
+    assert len(parts) == 1 or min(end - begin for begin, end in parts) >= 100
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -91,8 +92,8 @@ class _Job:
         self.done, self.told = False, SimpleQueue()
 
 
-# Helpers wait for more: to start a thread takes 0.1 ms, and a frame of a detector has a dozen runs. They end when nobody
-# has needed them for some seconds, and, being daemons, with the process.
+# Helpers wait for more: to start a thread takes 0.1 ms, and a frame of a detector has a dozen runs. They end when
+# nobody has needed them for some seconds, and, being daemons, with the process.
 _IDLE_SECONDS = 5.0
 _idle: list[_Helper] = []
 _idle_lock = threading.Lock()
@@ -135,10 +136,8 @@ def _hand_over(job: _Job) -> _Job:
 def _wait_for(jobs: list[_Job]) -> None:
     for job in jobs:
         while not job.done:
-            try:
+            with suppress(Empty):
                 job.told.get(timeout=0.1)  # with a timeout, or Ctrl-C would not get through on Windows
-            except Empty:
-                pass
 
 
 def _forget_helpers() -> None:

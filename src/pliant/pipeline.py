@@ -26,8 +26,11 @@ from pliant.prepare import Fitted, Plan, Prepared
 # expansion to the elementary test, and the calls from Python (5 us each) stay below a percent of the time.
 BLOCK = 8192
 SEEDS = 1024  # pairs of nodes to start from: more than there are chunks, which take several
-CHUNKS = 48  # per thread, were all as small as the last ones, with which threads end at about the same time
-SHARE = 4  # of what is left, a chunk is at most one part in so many for each thread; the start of each takes 30 us
+# Chunks per thread, if all are as small as the last ones, which make the load even. ``safe_step`` has new bounds with
+# each chunk, and is a quarter faster with many; elsewhere a chunk is one part in SHARE, per thread, of what is left,
+# since the start of each takes 30 us: all of them were a tenth of a frame with cones.
+CHUNKS = 48
+SHARE = 4
 
 
 class Found(NamedTuple):
@@ -39,7 +42,9 @@ class Found(NamedTuple):
     toi_upper: np.ndarray
 
 
-def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None) -> list:
+def chunks_of(
+    scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None, share: int = CHUNKS
+) -> list:
     """What the threads take one by one: parts of the front (None: all elements), then slices of orphans."""
     if len(scene.tree.order) < 2:
         return []
@@ -49,16 +54,16 @@ def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: 
         return [None, *orphans]
     parts = CHUNKS * threads
     pairs = _dealt(*cut_through(fitted.forest, plan.wanted, SEEDS), parts) if front is None else front.pairs
-    ends = _ends(len(pairs), threads)
+    ends = _ends(len(pairs), threads, share)
     return [*(Part(pairs, first, end) for first, end in itertools.pairwise(ends)), *orphans]
 
 
-def _ends(count: int, threads: int) -> list[int]:
-    """Where parts begin and end: large ones first, small ones last."""
+def _ends(count: int, threads: int, share: int) -> list[int]:
+    """Where parts begin and end: large ones first, small ones last; all small where the share is CHUNKS."""
     ends, least = [0], max(1, count // (CHUNKS * threads))
     while ends[-1] < count:
         left = count - ends[-1]
-        ends.append(ends[-1] + min(left, max(least, left // (SHARE * threads))))
+        ends.append(ends[-1] + min(left, max(least, left // (share * threads))))
     return ends
 
 
@@ -90,7 +95,7 @@ def find_contacts(
 ) -> list[Found]:
     """Every contact of a scene."""
     workers = [Worker(plan, crew, front) for _ in range(crew.threads)]
-    run_all(workers, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads, front))
+    run_all(workers, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads, front, SHARE))
     tally.merge(w.tally for w in workers)
     return [f for w in workers for f in w.found]
 

@@ -132,9 +132,7 @@ def _median_of_three(a, b, c):
     return max(min(a, b), min(max(a, b), c))
 
 
-def fit_nodes(
-    place_bounds: np.ndarray, begin: np.ndarray, crew: Crew = ALONE, new: New = np.empty
-) -> np.ndarray:
+def fit_nodes(place_bounds: np.ndarray, begin: np.ndarray, crew: Crew = ALONE, new: New = np.empty) -> np.ndarray:
     """(2**(depth + 1), 2 axes) bounds of all nodes by heap index, 1 is the root, from those of the elements by place.
 
     Bounds of a node without elements are turned inside out, and overlap nothing.
