@@ -238,6 +238,22 @@ def test_positions_may_be_changed_afterwards():
         assert len(contacts) > 0
 
 
+def test_tables_of_frames_before_stay_as_they_are():
+    """Bounds of one frame are filled in where those of the frame before were, of both queries: no table may see it."""
+    mesh, frames = frames_of("twisting")
+    detector = pliant.Detector(mesh, culling="cones+front", threads=2)
+    contacts, crossings = [], []
+    for x in frames:
+        contacts.append(detector.advance(x))
+        crossings.append(detector.intersections(x))
+    for table, (x0, x1) in zip(contacts[1:], pairwise(frames), strict=True):
+        assert_identical(table, pliant.ccd(mesh, x0, x1))
+    for table, x in zip(crossings, frames, strict=True):
+        assert_crossings_identical(table, pliant.dcd(mesh, x))
+    assert sum(map(len, contacts)) > 0
+    assert sum(map(len, crossings)) > 0
+
+
 def test_intersections_leave_the_motion_alone():
     mesh, frames = frames_of("crumpled_sheet", 3)
     detector = pliant.Detector(mesh, culling="cones+front")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
+import weakref
 
 import numpy as np
 import pytest
 
 import pliant
+from pliant import _threads
 from pliant._threads import Crew
 from tests.meshes import assert_identical, scene
 
@@ -80,10 +84,87 @@ def test_an_error_in_the_progress_callback_comes_out(query, threads):
     def refuse(done, total):
         raise OwnError
 
-    before = threading.active_count()
     with pytest.raises(OwnError):
         query(*scene("ball_heap"), threads=threads, progress=refuse)
-    assert threading.active_count() == before
+    pliant.ccd(*scene("ball_heap"), threads=threads)  # and stops nobody later
+
+
+def test_threads_are_used_again_and_end_when_nobody_needs_them(monkeypatch):
+    def helpers():
+        return {thread for thread in threading.enumerate() if thread.name == "pliant"}
+
+    def run(threads):
+        together = threading.Barrier(threads)  # so that each of them has a chunk
+        Crew(threads).run(lambda worker, chunk: together.wait(30), range(threads))
+
+    run(4)
+    some = helpers()
+    assert len(some) >= 3
+    for _ in range(20):
+        run(4)
+    assert helpers() <= some
+    monkeypatch.setattr(_threads, "_IDLE_SECONDS", 0.01)
+    run(len(some) + 1)  # wakes all of them, to wait for a shorter time
+    for thread in helpers():
+        thread.join(30)
+    assert not helpers()
+
+
+def test_a_run_within_a_run():
+    seen = []
+
+    def work(worker, chunk):
+        Crew(3).run(lambda _, inner: seen.append((chunk, inner)), range(5))
+
+    Crew(3).run(work, range(5))
+    assert sorted(seen) == [(i, j) for i in range(5) for j in range(5)]
+
+
+def test_idle_threads_keep_nothing_alive():
+    def run():
+        large, together = np.empty(1), threading.Barrier(2)
+        Crew(2).run(lambda worker, chunk: (large, together.wait(30)), range(2))
+        return weakref.ref(large)
+
+    gone = run()
+    for _ in range(1000):
+        if gone() is None:
+            break
+        time.sleep(0.01)
+    assert gone() is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_starts_its_own_threads():
+    """Helpers of the parent are in the child's list, but not there: whoever waited for one would wait forever."""
+    code = """
+import os, threading, warnings
+from pliant._threads import Crew
+warnings.simplefilter("ignore")  # newer versions of Python warn of fork where there are threads
+def run():
+    together = threading.Barrier(2)
+    Crew(2).run(lambda worker, chunk: together.wait(30), range(2))
+run()
+child = os.fork()
+run()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    path = os.pathsep.join(sys.path)
+    subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=True, timeout=60)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("count", [0, 1, 99, 100, 250, 1000, 12_345])
+def test_ranges_make_up_the_whole_and_are_as_many_for_each_thread(threads, count):
+    parts = []
+    Crew(threads).run_range(lambda begin, end: parts.append((begin, end)), count, 100)
+    parts.sort()
+    assert parts[0][0] == 0
+    assert parts[-1][1] == count
+    assert all(end == begin for (_, end), (begin, _) in itertools.pairwise(parts))
+    assert len(parts) <= threads or len(parts) == 2 * threads
+    assert len(parts) == 1 or min(end - begin for begin, end in parts) >= 100
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])

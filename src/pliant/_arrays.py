@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,28 @@ import numpy as np
 # read-only arrays.
 _KERNEL_LAYOUT = ("C", "A", "W")
 LARGEST_INDEX = 2**31 - 2  # kernels hold indices as int32
+
+
+New = Callable[[tuple[int, int]], np.ndarray]  # makes room for an array of a shape, as np.empty does
+
+
+class Kept:
+    """Room for arrays that are filled anew in every frame, by name.
+
+    Memory that is given back and asked for again comes in fresh pages: on hanging_cloth that was a third of a frame.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray] = {}
+
+    def named(self, name: str) -> New:
+        def new(shape: tuple[int, int]) -> np.ndarray:
+            array = self._arrays.get(name)
+            if array is None or array.shape != shape:
+                array = self._arrays[name] = np.empty(shape)
+            return array
+
+        return new
 
 
 class MeshError(ValueError):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 
 Progress = Callable[[int, int], None]
@@ -53,26 +56,27 @@ class Crew:
                 errors.append(error)
                 self.stop.set()
 
-        helpers = [threading.Thread(target=loop, args=(w,)) for w in range(1, min(self.threads, total))]
-        started: list[threading.Thread] = []
+        jobs: list[_Job] = []
         try:
-            for thread in helpers:
-                thread.start()
-                started.append(thread)
+            for worker in range(1, min(self.threads, total)):
+                jobs.append(_hand_over(_Job(loop, worker)))
             loop(0)
-            _join(started)
+            _wait_for(jobs)
         except BaseException:
             self.stop.set()
-            _join(started)
+            _wait_for(jobs)
             raise
         if errors:
             raise errors[0]
         if self._progress and reported < total and not self.stop.is_set():
             self._progress(total, total)
 
-    def run_range(self, work: Callable[[int, int], None], count: int, least: int = 16384) -> None:
-        """``work(begin, end)`` for ranges that make up 0 .. count, at least so long each."""
-        parts = max(1, min(2 * self.threads, count // least))
+    def run_range(self, work: Callable[[int, int], None], count: int, least: int = 4096) -> None:
+        """``work(begin, end)`` for ranges that make up 0 .. count, at least so long each, as many for each thread."""
+        parts = min(2 * self.threads, count // least)
+        if parts > self.threads:
+            parts -= parts % self.threads
+        parts = max(1, parts)
         ends = [count * i // parts for i in range(parts + 1)]
         self.run(lambda _, i: work(ends[i], ends[i + 1]), range(parts))
 
@@ -80,10 +84,71 @@ class Crew:
 ALONE = Crew(1)  # for what the calling thread does by itself
 
 
-def _join(threads: list[threading.Thread]) -> None:
-    for thread in threads:
-        while thread.is_alive():
-            thread.join(0.1)  # with a timeout, or Ctrl-C would not get through on Windows
+class _Job:
+    """What one helper has to do in one run."""
+
+    def __init__(self, loop: Callable[[int], None], worker: int) -> None:
+        self.loop, self.worker = loop, worker
+        self.done, self.told = False, SimpleQueue()
+
+
+# Helpers wait for more: to start a thread takes 0.1 ms, and a frame of a detector has a dozen runs. They end when
+# nobody has needed them for some seconds, and, being daemons, with the process.
+_IDLE_SECONDS = 5.0
+_idle: list[_Helper] = []
+_idle_lock = threading.Lock()
+
+
+class _Helper(threading.Thread):
+    def __init__(self) -> None:
+        super().__init__(name="pliant", daemon=True)
+        self.jobs: SimpleQueue[_Job] = SimpleQueue()
+
+    def run(self) -> None:
+        while True:
+            try:
+                job = self.jobs.get(timeout=_IDLE_SECONDS)
+            except Empty:
+                with _idle_lock:
+                    if self in _idle:  # else it has just been taken, and a job is on its way
+                        _idle.remove(self)
+                        return
+                continue
+            job.loop(job.worker)
+            with _idle_lock:
+                _idle.append(self)  # before it is told, so that the next run finds this helper
+            job.done = True
+            job.told.put(None)
+            del job  # and with it the arrays it worked on
+
+
+def _hand_over(job: _Job) -> _Job:
+    """To a helper that is idle, or to a new one."""
+    with _idle_lock:
+        helper = _idle.pop() if _idle else None
+    if helper is None:
+        helper = _Helper()
+        helper.start()
+    helper.jobs.put(job)
+    return job
+
+
+def _wait_for(jobs: list[_Job]) -> None:
+    for job in jobs:
+        while not job.done:
+            with suppress(Empty):
+                job.told.get(timeout=0.1)  # with a timeout, or Ctrl-C would not get through on Windows
+
+
+def _forget_helpers() -> None:
+    """A forked process has none of the threads of its parent, and maybe a lock that nobody will release."""
+    global _idle_lock
+    _idle.clear()
+    _idle_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_helpers)
 
 
 def _show_on_stderr(done: int, total: int) -> None:

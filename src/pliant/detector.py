@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import ShapeError, as_positions, choose, thread_count
+from pliant._arrays import Kept, ShapeError, as_positions, choose, thread_count
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
@@ -60,6 +60,7 @@ class Detector:
         self._vertex_count: int | None = None
         self._scene: Prepared | None = None
         self._fronts: dict[str, Front] = {}
+        self._kept = Kept()
         self._cost: dict[str, float] = {}  # of the tree, in the first frame of each query
 
     def __repr__(self) -> str:
@@ -120,11 +121,11 @@ class Detector:
     def _fitted(self, query: str, x0: np.ndarray, x1: np.ndarray, tally: Tally) -> tuple[Prepared, Fitted]:
         """The scene in this frame with its bounds and free patches; a tree that is worn out is built anew."""
         scene = self._built(x0, x1, tally) if self._scene is None else moved(self._scene, x0, x1)
-        fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally, Crew(self._threads))
+        fitted = self._fit(query, scene, tally)
         cost = tree_cost(fitted.forest.nodes)
         if cost > WORN_OUT * self._cost.get(query, np.inf):
             scene = self._built(x0, x1, tally)
-            fitted = fit(scene, self._plan.bounds, 1.0, 0.0, tally, Crew(self._threads))
+            fitted = self._fit(query, scene, tally)
             cost = tree_cost(fitted.forest.nodes)
         self._cost.setdefault(query, cost)
         self._scene = scene
@@ -132,6 +133,10 @@ class Detector:
         if "front" in self._plan.culling and query not in self._fronts:
             self._fronts[query] = Front(fitted.forest, self._plan.wanted, SEEDS, self.above_leaves)
         return scene, fitted
+
+    def _fit(self, query: str, scene: Prepared, tally: Tally) -> Fitted:
+        features, crew = query == "ccd", Crew(self._threads)
+        return fit(scene, self._plan.bounds, 1.0, 0.0, tally, crew, features, self._kept)
 
     def _mark_free(self, scene: Prepared, fitted: Fitted, tally: Tally) -> None:
         """Normal cones and contours; the stage in which baselines differ."""

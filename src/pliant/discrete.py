@@ -14,7 +14,7 @@ from pliant.elementary.segments import FLAT
 from pliant.elementary.triangles import decide_triangles
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import ALL, SELF
-from pliant.pipeline import BLOCK, Walker, chunks_of, run_all
+from pliant.pipeline import BLOCK, SHARE, Walker, chunks_of, run_all
 from pliant.prepare import Fitted, Plan, Prepared
 
 
@@ -31,7 +31,7 @@ def find_intersections(
 ) -> list[Crossing]:
     """Every pair of intersecting triangles of a scene at x0."""
     inspectors = [Inspector(plan, crew, front) for _ in range(crew.threads)]
-    run_all(inspectors, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads, front))
+    run_all(inspectors, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads, front, SHARE))
     tally.merge(i.tally for i in inspectors)
     return [f for i in inspectors for f in i.found]
 

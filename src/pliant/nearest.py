@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant._jit import helper, kernel
 from pliant._threads import Crew
-from pliant.bounds.kdops import bound_elements
+from pliant.bounds.kdops import bound_union, bound_vertices
 from pliant.elementary.distance import shortest, spread_of
 from pliant.filters.bernstein import unit_factor
 from pliant.hierarchy.build import Tree, fit_nodes, split_elements
@@ -37,7 +37,7 @@ def nearest_elements(
 
 
 def _tree(corners: np.ndarray, x: np.ndarray, crew: Crew) -> tuple[Tree, np.ndarray, np.ndarray]:
-    bounds = bound_elements(x, x, corners, "aabb", crew=crew)[1]
+    bounds = bound_union(bound_vertices(x, x, crew=crew), corners, crew)
     tree = split_elements(bounds, crew)
     places = np.take(bounds, tree.order, axis=0)
     return tree, fit_nodes(places, tree.begin, crew), places

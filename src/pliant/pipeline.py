@@ -28,7 +28,11 @@ from pliant.prepare import Fitted, Plan, Prepared
 # expansion to the elementary test, and the calls from Python (5 us each) stay below a percent of the time.
 BLOCK = 8192
 SEEDS = 1024  # pairs of nodes to start from: more than there are chunks, which take several
-CHUNKS = 48  # per thread: enough for an even load, few enough that their start, 30 us, does not count
+# Chunks per thread, if all are as small as the last ones, which make the load even. ``safe_step`` has new bounds with
+# each chunk, and is a quarter faster with many; elsewhere a chunk is one part in SHARE, per thread, of what is left,
+# since the start of each takes 30 us: all of them were a tenth of a frame with cones.
+CHUNKS = 48
+SHARE = 4
 
 
 class Found(NamedTuple):
@@ -41,7 +45,9 @@ class Found(NamedTuple):
     status: np.ndarray  # how each was found
 
 
-def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None) -> list:
+def chunks_of(
+    scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None, share: int = CHUNKS
+) -> list:
     """What the threads take one by one: parts of the front (None: all elements), then slices of orphans."""
     if len(scene.tree.order) < 2:
         return []
@@ -51,8 +57,17 @@ def chunks_of(scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: 
         return [None, *orphans]
     parts = CHUNKS * threads
     pairs = _dealt(*cut_through(fitted.forest, plan.wanted, SEEDS), parts) if front is None else front.pairs
-    ends = np.linspace(0, len(pairs), min(len(pairs), parts) + 1).astype(int).tolist()
+    ends = _ends(len(pairs), threads, share)
     return [*(Part(pairs, first, end) for first, end in itertools.pairwise(ends)), *orphans]
+
+
+def _ends(count: int, threads: int, share: int) -> list[int]:
+    """Where parts begin and end: large ones first, small ones last; all small where the share is CHUNKS."""
+    ends, least = [0], max(1, count // (CHUNKS * threads))
+    while ends[-1] < count:
+        left = count - ends[-1]
+        ends.append(ends[-1] + min(left, max(least, left // (share * threads))))
+    return ends
 
 
 def _dealt(pairs: np.ndarray, level: int, parts: int) -> np.ndarray:
@@ -61,7 +76,7 @@ def _dealt(pairs: np.ndarray, level: int, parts: int) -> np.ndarray:
     So the load is even, and ``safe_step`` meets an early contact soon, wherever it is.
     """
     pairs = pairs[pairs[:, 0] >= 1 << level]  # the others are apart
-    return np.concatenate([pairs[first::parts] for first in range(parts)])
+    return pairs[np.argsort(np.arange(len(pairs)) % parts, kind="stable")]
 
 
 class Part(NamedTuple):
@@ -83,7 +98,7 @@ def find_contacts(
 ) -> list[Found]:
     """Every contact of a scene."""
     workers = [Worker(plan, crew, front) for _ in range(crew.threads)]
-    run_all(workers, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads, front))
+    run_all(workers, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads, front, SHARE))
     tally.merge(w.tally for w in workers)
     return [f for w in workers for f in w.found]
 
@@ -93,7 +108,7 @@ def find_near(
 ) -> list[tuple[int, np.ndarray]]:
     """Kind and pairs of all features within a distance at x0, for a scene whose vertices reach half as far."""
     surveyors = [Surveyor(plan, crew, within) for _ in range(crew.threads)]
-    run_all(surveyors, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads))
+    run_all(surveyors, crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, crew.threads, share=SHARE))
     tally.merge(s.tally for s in surveyors)
     return [f for s in surveyors for f in s.near]
 

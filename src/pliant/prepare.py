@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant._arrays import Kept
 from pliant._tally import Tally
 from pliant._threads import ALONE, Crew
-from pliant.bounds.kdops import NO_REACH, bound_elements, bound_union
-from pliant.culling.cones import fit_cones, merge_cones
+from pliant.bounds.kdops import NO_REACH, bound_union, bound_vertices
+from pliant.culling.cones import Faces, fit_cones, merge_cones
 from pliant.culling.contours import FREE, free_patches
 from pliant.elementary.advance import Approach
 from pliant.elementary.paths import largest_of
@@ -61,7 +62,7 @@ class Fitted(NamedTuple):
 
     forest: Forest
     features: tuple[np.ndarray, np.ndarray, np.ndarray]  # bounds of owned vertices, owned edges, elements by place
-    points: np.ndarray  # corners of the elements by place, for the separating axis test
+    points: np.ndarray  # corners of the elements by place, for the separating axis test; none for faces at rest
     reach: np.ndarray  # of the elements by place, in the same units; or of length 0
 
 
@@ -75,7 +76,8 @@ def prepare(
     labels = np.zeros(len(x0), np.int32) if objects is None else objects
     clock = tally.lap("topology", clock)
     reach = NO_REACH if approach is None else reach_of(approach)
-    element_bounds = bound_elements(x0, x1, elements.corners, plan.bounds, reach=reach, crew=crew)[1]
+    vertex_bounds = bound_vertices(x0, x1, plan.bounds, reach=reach, crew=crew)
+    element_bounds = bound_union(vertex_bounds, elements.corners, crew)
     clock = tally.lap("bounds", clock)
     with_cones = "cones" in plan.culling
     if with_cones:
@@ -122,22 +124,34 @@ def _dynamic(
 def moved(scene: Prepared, x0: np.ndarray, x1: np.ndarray) -> Prepared:
     """The same scene in another frame."""
     # At least so much that a rounding error of the denormals, 5e-324, is a small part of its rounding error too.
-    largest = max((float(np.abs(x).max()) for x in (x0, x1) if x.size), default=0.0)
-    largest = max(largest, 1e-300)
+    largest = max(1e-300, _largest(x0), 0.0 if x0 is x1 else _largest(x1))
     return scene._replace(x0=x0, x1=x1, largest=largest, factor=unit_factor((largest, largest, largest)))
 
 
-def fit(scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally, crew: Crew = ALONE) -> Fitted:
-    """Bounds of features and nodes for the motion up to the horizon, with some room around."""
+def _largest(x: np.ndarray) -> float:
+    return max(float(x.max()), -float(x.min())) if x.size else 0.0
+
+
+def fit(
+    scene: Prepared, bounds: str, horizon: float, room: float, tally: Tally, crew: Crew = ALONE, features: bool = True,
+    kept: Kept | None = None,
+) -> Fitted:  # fmt: skip
+    """Bounds of features (where they are wanted) and nodes for the motion up to the horizon, with some room around.
+
+    kept: room of an earlier frame, whose bounds are lost.
+    """
     clock = time.perf_counter()
     x0, x1, corners, owned = scene.x0, scene.x1, scene.leaves.corners, scene.owned
-    vertex_bounds, place_bounds = bound_elements(x0, x1, corners, bounds, horizon, room, scene.reach, crew)
-    nodes = fit_nodes(place_bounds, scene.tree.begin, crew)
-    of_vertices = bound_union(vertex_bounds, owned.vertex[:, None], crew)
+    new = (kept or Kept()).named
+    vertex_bounds = bound_vertices(x0, x1, bounds, horizon, room, scene.reach, crew, new("vertices"))
+    place_bounds = bound_union(vertex_bounds, corners, crew, new("places"))
+    nodes = fit_nodes(place_bounds, scene.tree.begin, crew, new("nodes"))
+    of_vertices = of_edges = np.empty((0, place_bounds.shape[1]))
     points = np.empty((0, 18))
-    if len(owned.vertex) or scene.patches is not None:  # else for faces at rest, without cones
-        points = gather_corners(corners, x0, x1, horizon, scene.factor, crew)
-    of_edges = bound_union(vertex_bounds, owned.ends, crew)
+    if features and len(owned.vertex):
+        of_vertices = bound_union(vertex_bounds, owned.vertex[:, None], crew, new("owned vertices"))
+        of_edges = bound_union(vertex_bounds, owned.ends, crew, new("owned edges"))
+        points = gather_corners(corners, x0, x1, horizon, scene.factor, crew, new("corners"))
     fitted = Fitted(
         Forest(nodes, place_bounds, scene.tree.begin, np.zeros(len(nodes), np.int8), scene.label_range),
         (of_vertices, of_edges, place_bounds),
@@ -153,8 +167,11 @@ def fit_all_cones(scene: Prepared, fitted: Fitted, fuzz: float, crew: Crew, tall
     assert scene.patches is not None
     clock = time.perf_counter()
     cones, top = np.empty((len(fitted.forest.nodes), 4)), first_subtree(scene)
-    faces = fitted.points, scene.patches.turned, scene.tree.begin, scene.factor * fuzz
-    crew.run(lambda _, node: fit_cones(*faces, cones, node), range(top, 2 * top))
+    faces = Faces(
+        scene.leaves.corners, scene.x0, scene.x1, scene.x0 is scene.x1, scene.factor,
+        scene.patches.turned, scene.tree.begin, scene.factor * fuzz,
+    )  # fmt: skip
+    crew.run(lambda _, node: fit_cones(faces, cones, node), range(top, 2 * top))
     merge_cones(cones, top)
     tally.lap("cones", clock)
     return cones

@@ -7,7 +7,7 @@ import pytest
 
 import pliant
 from pliant._threads import Crew
-from pliant.bounds.kdops import bound_elements
+from pliant.bounds.kdops import bound_union, bound_vertices
 from pliant.hierarchy.build import LARGEST_LEAF, Tree, centres_of
 from pliant.hierarchy.discs import split_into_patches
 from pliant.mesh.features import Elements, elements_of
@@ -19,7 +19,7 @@ from tests.meshes import soup
 def split(mesh, x, threads=1) -> tuple[Tree, Elements]:
     """The tree, and the elements in its order."""
     elements = elements_of(mesh)
-    centres = centres_of(bound_elements(x, x, elements.corners, "aabb")[1])
+    centres = centres_of(bound_union(bound_vertices(x, x), elements.corners))
     tree = split_into_patches(centres, twins_of(elements.sides, len(mesh.edges)), Crew(threads))
     return tree, Elements(*(a[tree.order] for a in elements))
 

@@ -20,6 +20,7 @@ from pliant._threads import Crew
 from pliant.baselines.observation import Cloud, corners_at, seen_once
 from pliant.baselines.patches import count_tests, spread_free
 from pliant.culling.contours import BELOW_FREE, FREE
+from pliant.filters.csat import gather_corners
 from pliant.prepare import Fitted, Prepared, first_subtree
 from pliant.vec3 import cross, sub
 
@@ -32,8 +33,11 @@ def mark(scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:
         return
     clock = time.perf_counter()
     free, top = fitted.forest.free, first_subtree(scene)
+    points = fitted.points
+    if len(points) == 0:  # at rest
+        points = gather_corners(scene.leaves.corners, scene.x0, scene.x1, 1.0, scene.factor, crew)
     cloud = Cloud(
-        scene.x0, scene.x1, scene.factor, fitted.points, scene.patches.turned, scene.tree.begin, fitted.forest.nodes,
+        scene.x0, scene.x1, scene.factor, points, scene.patches.turned, scene.tree.begin, fitted.forest.nodes,
         scene.patches.start, scene.patches.loop, np.empty((len(free), 6)),
     )  # fmt: skip
     below: list[int] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant._arrays import New
 from pliant._jit import helper, kernel
 from pliant._threads import ALONE, Crew
 from pliant.vec3 import lerp, max_norm, row
@@ -25,31 +26,18 @@ UNBOUNDED = 3  # axes of the infinite bounds of brute force
 NO_REACH = np.empty(0)
 
 
-def bound_elements(
-    x0: np.ndarray, x1: np.ndarray, corners: np.ndarray, bounds: str, horizon: float = 1.0, room: float = 0.0,
-    reach: np.ndarray = NO_REACH, crew: Crew = ALONE,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Bounds of vertices (n, 2 axes) and elements (k, 2 axes) over their motion up to the horizon."""
-    if bounds == "none":
-        return _everything(len(x0)), _everything(len(corners))
-    vertex_bounds = bound_vertices(x0, x1, bounds, horizon, room, reach, crew)
-    return vertex_bounds, bound_union(vertex_bounds, corners, crew)
-
-
-def _everything(count: int) -> np.ndarray:
-    return np.tile(np.array([-np.inf, np.inf] * UNBOUNDED), (count, 1))
-
-
 def bound_vertices(
     x0: np.ndarray, x1: np.ndarray, bounds: str = "aabb", horizon: float = 1.0, room: float = 0.0,
-    reach: np.ndarray = NO_REACH, crew: Crew = ALONE,
+    reach: np.ndarray = NO_REACH, crew: Crew = ALONE, new: New = np.empty,
 ) -> np.ndarray:  # fmt: skip
     """(n, 2 axes) bounds of vertices moving from x0 towards x1, (n, 3) each, up to t = horizon.
 
     A horizon before the end needs ROOM: positions there are rounded. With it, the bounds also hold for the motion to
     rounded positions anywhere on the way. reach: (n,) how far around each vertex the bounds go, or none.
     """
-    out, oblique = np.empty((len(x0), 2 * AXES[bounds])), _OBLIQUE[: AXES[bounds] - 3]
+    if bounds == "none":
+        return np.tile(np.array([-np.inf, np.inf] * UNBOUNDED), (len(x0), 1))
+    out, oblique = new((len(x0), 2 * AXES[bounds])), _OBLIQUE[: AXES[bounds] - 3]
     crew.run_range(lambda a, b: _bound_vertices(x0, x1, oblique, horizon, room, reach, out, a, b), len(x0))
     return out
 
@@ -86,9 +74,9 @@ def _project(p, axis, slack):
     return -np.inf, np.inf
 
 
-def bound_union(bounds: np.ndarray, groups: np.ndarray, crew: Crew = ALONE) -> np.ndarray:
+def bound_union(bounds: np.ndarray, groups: np.ndarray, crew: Crew = ALONE, new: New = np.empty) -> np.ndarray:
     """Bounds of groups of bounded things, (k, members) ids."""
-    out = np.empty((len(groups), bounds.shape[1]))
+    out = new((len(groups), bounds.shape[1]))
     crew.run_range(lambda begin, end: _bound_union(bounds, groups, out, begin, end), len(groups))
     return out
 

@@ -18,12 +18,13 @@ than the roundings of the few operations in between; for a narrow cone that is a
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from pliant._jit import helper, kernel
 from pliant.hierarchy.build import LARGEST_LEAF
-from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, scale
+from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
 
 EVERYTHING, NOTHING = -1.0, 2.0
 _OFF = 1e-8
@@ -31,20 +32,29 @@ _SLACK = 1e-12
 _NARROW = 1e-9
 
 
-@kernel
-def fit_cones(points, turned, begin, fuzz, cones, top):
-    """Fill in (nodes, 4) the cones of a node ``top`` and of all below, by heap index.
+class Faces(NamedTuple):
+    """The faces of a scene in motion, by place."""
 
-    points: (k, 18) the corners of the faces at both ends of the motion, by place, off by at most fuzz
-    (``filters/csat.gather_corners``).
-    """
-    leaves = len(begin) - 1
+    corners: np.ndarray  # (k, 3) vertices
+    x0: np.ndarray  # (n, 3)
+    x1: np.ndarray  # (n, 3)
+    at_rest: bool  # x0 and x1 are the same
+    factor: float  # a power of two that brings the largest coordinate near 1
+    turned: np.ndarray  # (k,) bool
+    begin: np.ndarray  # (2**depth + 1,) places where the leaves begin
+    fuzz: float  # vertices, times the factor, are off by at most this
+
+
+@kernel
+def fit_cones(faces, cones, top):
+    """Fill in (nodes, 4) the cones of a node ``top`` and of all below, by heap index."""
+    leaves = len(faces.begin) - 1
     first, last = top, top + 1
     while first < leaves:
         first, last = 2 * first, 2 * last
     controls = np.empty((3 * LARGEST_LEAF, 3))
     for leaf in range(first, last):
-        _store(cones, leaf, _leaf_cone(points, turned, begin[leaf - leaves], begin[leaf - leaves + 1], fuzz, controls))
+        _store(cones, leaf, _leaf_cone(faces, faces.begin[leaf - leaves], faces.begin[leaf - leaves + 1], controls))
     while first > top:
         first, last = first >> 1, last >> 1
         for node in range(first, last):
@@ -70,36 +80,41 @@ def _load(cones, i):
 
 
 @helper
-def _leaf_cone(points, turned, begin, end, fuzz, controls):
+def _leaf_cone(faces, begin, end, controls):
     """The cone around the control vectors of a few faces: their sum is its axis, the one farthest off its width."""
     if begin == end:
         return 0.0, 0.0, 0.0, NOTHING
-    axis = 0.0, 0.0, 0.0
+    axis, fuzz, count = (0.0, 0.0, 0.0), faces.fuzz, 0
     for i in range(begin, end):
-        a0, b0 = _edge(points, i, 0, 3), _edge(points, i, 0, 6)
-        a1, b1 = _edge(points, i, 9, 12), _edge(points, i, 9, 15)
-        m1, m2 = max(max_norm(a0), max_norm(a1)), max(max_norm(b0), max_norm(b1))
+        v = row(faces.corners, i)
+        a0, b0 = _edges(faces.x0, v, faces.factor)
+        m1, m2 = max_norm(a0), max_norm(b0)
+        sign = -1.0 if faces.turned[i] else 1.0
+        first = scale(cross(a0, b0), sign)
+        shortest = dot(first, first)
+        axis = add(axis, first)
+        count = _note(controls, count, first)
+        if not faces.at_rest:
+            a1, b1 = _edges(faces.x1, v, faces.factor)
+            m1, m2 = max(m1, max_norm(a1)), max(m2, max_norm(b1))
+            last = scale(cross(a1, b1), sign)
+            middle = scale(add(cross(a0, b1), cross(a1, b0)), 0.5 * sign)
+            shortest = min(min(shortest, dot(middle, middle)), dot(last, last))
+            axis = add(axis, add(middle, last))
+            count = _note(controls, _note(controls, count, middle), last)
         off = 10.0 * UNIT_ROUNDOFF * m1 * m2 + 4.0 * fuzz * (m1 + m2) + 8.0 * fuzz * fuzz
-        sign = -1.0 if turned[i] else 1.0
-        first, last = scale(cross(a0, b0), sign), scale(cross(a1, b1), sign)
-        middle = scale(add(cross(a0, b1), cross(a1, b0)), 0.5 * sign)
-        shortest = min(min(dot(first, first), dot(middle, middle)), dot(last, last))
         # Products of four areas are compared below: neither they nor their parts may come near underflow.
         in_range = m1 < 1e30 and m2 < 1e30 and shortest > 1e-140
         if not (in_range and _OFF * _OFF * shortest > 3.0 * off * off):
             return 0.0, 0.0, 0.0, EVERYTHING
-        axis = add(axis, add(add(first, last), middle))
-        for k in range(3):
-            row = 3 * (i - begin)
-            controls[row, k], controls[row + 1, k], controls[row + 2, k] = first[k], middle[k], last[k]
     length = math.sqrt(dot(axis, axis))
     if not length > 0.0:
         return 0.0, 0.0, 0.0, EVERYTHING
     axis = scale(axis, 1.0 / length)
     # The smallest cosine, compared by squares: a root and a division for all of them.
     along_squared, length_squared = 1.0, 1.0
-    for row in range(3 * (end - begin)):
-        v = controls[row, 0], controls[row, 1], controls[row, 2]
+    for i in range(count):
+        v = row(controls, i)
         along, squared = dot(axis, v), dot(v, v)
         if along <= 0.0:
             return 0.0, 0.0, 0.0, EVERYTHING
@@ -110,8 +125,16 @@ def _leaf_cone(points, turned, begin, end, fuzz, controls):
 
 
 @helper
-def _edge(points, i, a, b):
-    return points[i, b] - points[i, a], points[i, b + 1] - points[i, a + 1], points[i, b + 2] - points[i, a + 2]
+def _edges(x, v, factor):
+    """From the first of three vertices to the others."""
+    a = scale(row(x, v[0]), factor)
+    return sub(scale(row(x, v[1]), factor), a), sub(scale(row(x, v[2]), factor), a)
+
+
+@helper
+def _note(controls, count, v):
+    controls[count, 0], controls[count, 1], controls[count, 2] = v
+    return count + 1
 
 
 @helper

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant._arrays import New
 from pliant._jit import helper, kernel
 from pliant._threads import ALONE, Crew
 from pliant.mesh.features import VERTEX_FACE
@@ -33,13 +34,14 @@ _SHORTEST_AXIS = 1e-200
 
 
 def gather_corners(
-    corners: np.ndarray, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, crew: Crew = ALONE
-) -> np.ndarray:
+    corners: np.ndarray, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, crew: Crew = ALONE,
+    new: New = np.empty,
+) -> np.ndarray:  # fmt: skip
     """(k, 18) start and end positions of the three corners of every element: what the test loads, in one piece.
 
     factor: a power of two that brings the largest coordinate near 1.
     """
-    out = np.empty((len(corners), 18))
+    out = new((len(corners), 18))
     crew.run_range(lambda a, b: _gather_corners(corners, x0, x1, horizon, factor, out, a, b), len(corners))
     return out
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant._arrays import New
 from pliant._jit import helper, kernel
 from pliant._threads import ALONE, Crew
 
@@ -131,13 +132,14 @@ def _median_of_three(a, b, c):
     return max(min(a, b), min(max(a, b), c))
 
 
-def fit_nodes(place_bounds: np.ndarray, begin: np.ndarray, crew: Crew = ALONE) -> np.ndarray:
+def fit_nodes(place_bounds: np.ndarray, begin: np.ndarray, crew: Crew = ALONE, new: New = np.empty) -> np.ndarray:
     """(2**(depth + 1), 2 axes) bounds of all nodes by heap index, 1 is the root, from those of the elements by place.
 
     Bounds of a node without elements are turned inside out, and overlap nothing.
     """
     leaves = len(begin) - 1
-    out, top = np.zeros((2 * leaves, place_bounds.shape[1])), min(leaves, 1 << TOP_LEVELS)
+    out, top = new((2 * leaves, place_bounds.shape[1])), min(leaves, 1 << TOP_LEVELS)
+    out[0] = 0.0  # there is no such node
     crew.run(lambda _, node: _fit_below(place_bounds, begin, out, node), range(top, 2 * top))
     _unite_children(out, 1, top)
     return out

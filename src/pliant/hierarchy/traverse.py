@@ -58,15 +58,14 @@ def cut_through(forest: Forest, wanted: int, most: int) -> tuple[np.ndarray, int
     Returns the front and the level. Pairs that overlap are of that level, the others of this one or higher ones.
     """
     depth = (len(forest.begin) - 1).bit_length() - 1
-    level, front = 0, np.ones((1, 2), np.int32)
-    while True:
-        is_open = front[:, 0] >= 1 << level
-        if level == depth or np.count_nonzero(is_open) >= most or not is_open.any():
-            return front, level
+    level = 0
+    while level < depth and (1 << level) * ((1 << level) + 1) // 2 < most:  # more pairs than that there cannot be
+        level += 1
+    front, opened = _sprout(forest, wanted, np.ones((1, 2), np.int32), level)
+    while level < depth and opened > 0 and np.count_nonzero(front[:, 0] >= 1 << level) < most:
         level += 1
         front, opened = _sprout(forest, wanted, front, level)
-        if opened == 0:
-            return front, level
+    return front, level
 
 
 def _sprout(forest: Forest, wanted: int, front: np.ndarray, level: int) -> tuple[np.ndarray, int]:

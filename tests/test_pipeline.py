@@ -1,0 +1,29 @@
+"""Parts that threads take one by one."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from pliant.pipeline import CHUNKS, SHARE, _ends
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("count", [0, 1, 5, 96, 97, 1000, 50_000])
+def test_parts_make_up_the_whole_and_become_smaller(count, threads):
+    ends = _ends(count, threads, SHARE)
+    assert ends[0] == 0
+    assert ends[-1] == count
+    sizes = [end - first for first, end in itertools.pairwise(ends)]
+    assert all(size > 0 for size in sizes)
+    assert sizes == sorted(sizes, reverse=True)
+    if count >= 1000:
+        assert sizes[0] <= count / (SHARE * threads)
+        assert sizes[-2] < 2 * count / (CHUNKS * threads)
+
+
+def test_parts_of_a_safe_step_are_small_from_the_first():
+    ends = _ends(50_000, 2, CHUNKS)
+    assert len(ends) == 2 * CHUNKS + 2  # and one for what division left
+    assert len({end - first for first, end in itertools.pairwise(ends[:-1])}) == 1
