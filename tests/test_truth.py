@@ -70,6 +70,24 @@ def test_published_times_lie_in_the_brackets(frame):
     assert (np.array([upper[k] for k in keys]) >= times - slack).all()
 
 
+def test_advancement_reports_every_contact_in_time(frame):
+    """Not later than the truth, within the tolerance at that time, and what it reports beyond is as close as that."""
+    _, data, contacts = frame
+    x0, x1 = data["vertices_t0"], data["vertices_t1"]
+    tolerance = 1e-7
+    found = pliant.ccd(data["faces"], x0, x1, solver="advance", tolerance=tolerance)
+    names, truth = (list(map(tuple, np.column_stack((c.kind, c.elements)).tolist())) for c in (found, contacts))
+    row = {name: i for i, name in enumerate(names)}
+    assert set(truth) <= set(names)
+    assert (found.toi[[row[name] for name in truth]] <= contacts.toi_upper).all()
+    assert len(names) - len(truth) < 0.01 * len(truth)
+    extent = np.ptp(np.concatenate((x0, x1)), axis=0).max()
+    t = found.toi[:, None, None]
+    points = (1 - t) * x0[found.vertices] + t * x1[found.vertices]
+    for kind, measure in enumerate((pliant.vertex_face_distance, pliant.edge_edge_distance)):
+        assert (measure(points[found.kind == kind]).distance <= 1.01 * tolerance * extent).all()
+
+
 @pytest.mark.parametrize(("kind", "test"), [(0, rational.vertex_face), (1, rational.edge_edge)])
 def test_sampled_times_agree_with_rationals(frame, kind, test):
     _, data, contacts = frame

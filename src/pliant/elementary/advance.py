@@ -108,7 +108,7 @@ def advance(kind, approach, q, horizon):
         n = scale(r, 1.0 / np.sqrt(dot(r, r)))
         reserve = error + 0.5 * tolerance
         ahead = _time_along(kind, x, v, radii, n, bend, reserve)
-        if step > 1:
+        if step > 0:
             turning = turning_of(spread, spread_of(kind, v, radii), side, n)
             ahead = max(ahead, _time_turning(kind, x, v, radii, n, turning, 2.0 * bend, reserve))
         later = t + ahead * (1.0 - 4.0 * UNIT_ROUNDOFF)
