@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.reference import queries, rational
-from tests.reference.distance import advance, distance_squared, speed_squared
+from tests.reference.distances import advance, distance_squared, speed_squared
 
 TESTS = {"vertex_face": rational.vertex_face, "edge_edge": rational.edge_edge}
 FEATURES = {"vertex_face": queries.VERTEX_FACE, "edge_edge": queries.EDGE_EDGE}
