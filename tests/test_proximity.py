@@ -12,8 +12,6 @@ from tests.conftest import find_data_folder
 from tests.meshes import soup
 from tests.reference import distances, proximity
 
-pytestmark = pytest.mark.skipif(not hasattr(pliant, "proximity"), reason="proximity is to come")
-
 WIDTHS = (0.05, 0.3, 1.05)
 SIZES = (150, 700)
 LARGEST = 1500

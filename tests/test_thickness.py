@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +13,6 @@ from tests.reference import proximity
 from tests.reference.distances import distance, gap
 from tests.reference.thickness import first_within, size
 from tests.reference.thickness_queries import FEATURES, random_radii, thick_queries
-
-pytestmark = pytest.mark.skipif(
-    "min_distance" not in inspect.signature(pliant.ccd).parameters, reason="thickness is to come"
-)
 
 TOLERANCE = 1e-6
 ROUNDING = 1e-11

@@ -126,7 +126,7 @@ def _approach(x0: np.ndarray, x1: np.ndarray, min_distance: Any, solver: str, to
         return None
     # Each query at its own scale, by a power of two: the times stay what they are.
     points = np.concatenate((x0, x1), axis=1)
-    exponent = np.clip(-np.frexp(np.abs(points).max(axis=(1, 2), initial=0.0))[1], -1000, 1000)
+    exponent = np.clip(-np.frexp(np.abs(points).max(axis=(1, 2), initial=0.0))[1], -1100, 1100)
     points = np.ldexp(points, exponent[:, None, None])
     extent = np.ptp(points, axis=1).max(axis=1, initial=0.0)
     paths = straight_paths(points[:, :4].reshape(-1, 3), points[:, 4:].reshape(-1, 3))

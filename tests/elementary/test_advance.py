@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import pytest
 
@@ -12,10 +10,6 @@ from tests.reference import queries
 from tests.reference.distances import distance
 from tests.reference.thickness import first_within, size
 from tests.reference.thickness_queries import DISTANCES, FAMILIES, FEATURES, thick_queries
-
-pytestmark = pytest.mark.skipif(
-    "min_distance" not in inspect.signature(pliant.vertex_face).parameters, reason="advancement is to come"
-)
 
 TESTS = {"vertex_face": pliant.vertex_face, "edge_edge": pliant.edge_edge}
 TOLERANCE = 1e-6

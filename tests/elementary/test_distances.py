@@ -9,8 +9,6 @@ import pliant
 from tests.reference import distances, queries, triangle_pairs
 from tests.reference.thickness_queries import thick_queries
 
-pytestmark = pytest.mark.skipif(not hasattr(pliant, "vertex_face_distance"), reason="distances are to come")
-
 FEATURES = {"vertex_face": queries.VERTEX_FACE, "edge_edge": queries.EDGE_EDGE, "triangle": distances.TRIANGLES}
 COUNT = 3000
 

@@ -17,6 +17,7 @@ it comes within its radii. The tolerance never swallows the gap that a pair star
 
 from __future__ import annotations
 
+import math
 import time
 from typing import NamedTuple
 
@@ -27,7 +28,6 @@ from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS
 from pliant.elementary.distance import shortest, spread_of, turning_of
 from pliant.elementary.paths import STRAIGHT, Paths, coefficients, largest_of, place
-from pliant.filters.bernstein import unit_factor
 from pliant.mesh.features import VERTEX_FACE, quad
 from pliant.vec3 import UNIT_ROUNDOFF, dot, scale, sub
 
@@ -61,8 +61,8 @@ def approach_of(
     paths: Paths, radii: np.ndarray, tolerance: np.ndarray, initial: int = STOP, keep: float = 0.0
 ) -> Approach:
     """The paths, with a scale at which nothing overflows."""
-    largest = 0.25 * largest_of(paths)
-    return Approach(paths, radii, tolerance, 0.25 * unit_factor((largest, largest, largest)), initial, keep)
+    factor = math.ldexp(1.0, max(-1025, min(1023, -math.frexp(largest_of(paths))[1])))
+    return Approach(paths, radii, tolerance, factor, initial, keep)
 
 
 @kernel

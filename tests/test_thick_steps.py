@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import pytest
 
@@ -12,10 +10,6 @@ from tests.meshes import Motion, motions
 from tests.reference import proximity
 from tests.reference.distances import EDGE_EDGE, VERTEX_FACE, distance
 from tests.reference.thickness import first_within, size
-
-pytestmark = pytest.mark.skipif(
-    "initial" not in inspect.signature(pliant.safe_step).parameters, reason="steps with a thickness are to come"
-)
 
 TOLERANCE = 1e-6
 FACE_AND_POINT = pliant.TriMesh([(0, 1, 2)], points=[3])
