@@ -28,7 +28,7 @@ STAGES = (
     ("prepare",),
     ("pipeline",),
     ("step", "discrete"),
-    ("detect", "detector", "queries"),
+    ("detect", "detector", "queries", "triangle_queries"),
     ("scenes", "characters", "simulate", "baselines"),
     ("io", "report", "commands", "cli", "__main__"),
 )

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from pliant import baselines, scenes
     from pliant._arrays import MeshError
     from pliant._tally import Stage
-    from pliant.contacts import Contacts, Distances, Intersections, Queries, Step
+    from pliant.contacts import Contacts, Distances, Intersections, Queries, Step, TrianglePairs
     from pliant.detect import ccd, dcd, safe_step
     from pliant.detector import Detector
     from pliant.mesh.triangles import TriMesh
     from pliant.motion import Accelerated, Affine, Rigid, Screw
     from pliant.queries import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
+    from pliant.triangle_queries import triangle_distance, triangle_triangle
 
 _HOME = {
     "Accelerated": "pliant.motion",
@@ -35,11 +36,14 @@ _HOME = {
     "Stage": "pliant._tally",
     "Step": "pliant.contacts",
     "TriMesh": "pliant.mesh.triangles",
+    "TrianglePairs": "pliant.contacts",
     "ccd": "pliant.detect",
     "dcd": "pliant.detect",
     "edge_edge": "pliant.queries",
     "edge_edge_distance": "pliant.queries",
     "safe_step": "pliant.detect",
+    "triangle_distance": "pliant.triangle_queries",
+    "triangle_triangle": "pliant.triangle_queries",
     "vertex_face": "pliant.queries",
     "vertex_face_distance": "pliant.queries",
 }
@@ -58,6 +62,7 @@ __all__ = [
     "Stage",
     "Step",
     "TriMesh",
+    "TrianglePairs",
     "baselines",
     "ccd",
     "dcd",
@@ -65,6 +70,8 @@ __all__ = [
     "edge_edge_distance",
     "safe_step",
     "scenes",
+    "triangle_distance",
+    "triangle_triangle",
     "vertex_face",
     "vertex_face_distance",
 ]
