@@ -70,9 +70,12 @@ def _advance_triangles(x0, x1, radii, tolerance, left, approach, quads, toi, toi
     """Returns pairs of features and steps taken."""
     count = steps = 0
     for p in range(len(x0)):
+        feature[p], status[p] = -1, MISS
+        toi[p] = toi_upper[p] = np.nan
+        if left[p] == 0:
+            continue
         first, soonest, how = -1, 1.0, MISS
-        if left[p] != 0:
-            _load(approach, x0, x1, radii, tolerance, p)
+        _load(approach, x0, x1, radii, tolerance, p)
         for f in range(15):
             if not left[p] >> f & 1 or soonest == 0.0:
                 continue
@@ -83,8 +86,9 @@ def _advance_triangles(x0, x1, radii, tolerance, left, approach, quads, toi, toi
             steps += taken
             if ended != MISS and (first < 0 or t < soonest):
                 first, soonest, how = f, t, ended
-        toi[p] = toi_upper[p] = soonest if first >= 0 else np.nan
-        feature[p], status[p] = first, how
+        if first >= 0:
+            toi[p] = toi_upper[p] = soonest
+            feature[p], status[p] = first, how
     return count, steps
 
 
