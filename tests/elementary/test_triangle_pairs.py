@@ -316,11 +316,10 @@ def test_distance_of_triangles_that_only_just_touch():
     for x, a, b, _ in at_rest.random_pairs(rng, 600):
         if len({*a, *b}) < 6:
             continue  # these share a vertex by name
-        x = x[list((*a, *b))]
+        x = x[[*a, *b]]
         distance = pliant.triangle_distance(x[None]).distance[0]
         hit = len(pliant.dcd([(0, 1, 2), (3, 4, 5)], x)) > 0
         assert not hit or distance == 0
-        assert hit or distance > 0 or np.abs(x).max() > 0.1  # an ulp apart, distances of others are rounded to 0 too
         touching += hit
         apart += distance > 0
     assert touching > 50
