@@ -136,6 +136,29 @@ def test_translation_and_size_are_no_loophole():
         assert hit.any(axis=1).mean() > 0.3
 
 
+def test_signs_of_rounded_numbers():
+    """A corner in the other face, or edges that cross, exactly, with coordinates of 30 bits: products are rounded, and
+    which side they are on is noise. Then all move apart along the normal."""
+    rng = np.random.default_rng(13)
+    x0 = (rng.integers(-(2**26), 2**26, (4000, 6, 3)) * 16).astype(np.float64)
+    b = x0[:, 3:]
+    in_face = b[:, 0] + (b[:, 1] - b[:, 0]) / 2 + (b[:, 2] - b[:, 0]) / 4
+    on_edge = b[:, 0] + (b[:, 1] - b[:, 0]) / 4
+    middle = (x0[:, 0] + x0[:, 1]) / 2
+    x0[::2, :3] += (in_face - x0[:, 0])[::2, None]
+    x0[1::2, :3] += (on_edge - middle)[1::2, None]
+    axis = np.where(np.arange(len(x0))[:, None] % 2, np.cross(x0[:, 1] - x0[:, 0], b[:, 1] - b[:, 0]),
+                    np.cross(b[:, 1] - b[:, 0], b[:, 2] - b[:, 0]))  # fmt: skip
+    x1 = x0.copy()
+    way = np.round(axis / np.abs(axis).max(axis=1, keepdims=True) * 2.0 ** rng.integers(0, 30, (len(x0), 1)))
+    x1[:, :3] += rng.choice([-1, 1], (len(x0), 1, 1)) * way[:, None]
+    hit, _, _ = one_by_one(x0, x1)
+    assert hit[::2, 0].all()
+    assert hit[1::2, 6].all()
+    for which in (1, 2, 4, 8, 16, 32, 64, ALL):
+        assert left_by(x0, x1, which)[0][hit].all()
+
+
 @pytest.mark.parametrize("solver", ["exact", "advance"])
 def test_the_first_of_fifteen(tried, solver):
     name, x0, x1, (hit, toi, toi_upper) = tried

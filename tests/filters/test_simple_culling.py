@@ -27,16 +27,16 @@ def whole(kind, count, seed):
     return x0, x1
 
 
-@pytest.mark.parametrize("name", SIMPLE)
 @pytest.mark.parametrize("kind", KINDS)
-def test_never_a_contact(kind, name):
+def test_never_a_contact(kind):
     for make, seed, least in ((mixed_queries, 21, 1000), (near_misses, 22, 3000), (whole, 23, 200)):
         x0, x1 = make(kind, 20_000, seed)
         hit = TESTS[kind](x0, x1).hit
-        kept = kept_by(name, kind, x0, x1)
-        assert kept[hit].all()
-        assert (~kept).sum() > least
         assert hit.sum() > 500
+        for name in SIMPLE:
+            kept = kept_by(name, kind, x0, x1)
+            assert kept[hit].all()
+            assert (~kept).sum() > least
 
 
 def kept_with_reach(name, kind, x0, x1, reach):
