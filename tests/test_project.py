@@ -30,6 +30,7 @@ STAGES = (
     ("step", "discrete"),
     ("nearest",),
     ("detect", "detector", "queries", "nearby"),
+    ("triangle_queries",),
     ("scenes", "characters", "simulate", "baselines"),
     ("io", "report", "commands", "cli", "__main__"),
 )

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from pliant import baselines, scenes
     from pliant._arrays import MeshError
     from pliant._tally import Stage
-    from pliant.contacts import Contacts, Distance, Distances, Intersections, Proximity, Queries, Step
+    from pliant.contacts import Contacts, Distance, Distances, Intersections, Proximity, Queries, Step, TrianglePairs
     from pliant.detect import ccd, dcd, safe_step
     from pliant.detector import Detector
     from pliant.mesh.triangles import TriMesh
     from pliant.motion import Accelerated, Affine, Rigid, Screw
     from pliant.nearby import distance, proximity
     from pliant.queries import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
+    from pliant.triangle_queries import triangle_distance, triangle_triangle
 
 _HOME = {
     "Accelerated": "pliant.motion",
@@ -38,6 +39,7 @@ _HOME = {
     "Stage": "pliant._tally",
     "Step": "pliant.contacts",
     "TriMesh": "pliant.mesh.triangles",
+    "TrianglePairs": "pliant.contacts",
     "ccd": "pliant.detect",
     "dcd": "pliant.detect",
     "distance": "pliant.nearby",
@@ -45,6 +47,8 @@ _HOME = {
     "edge_edge_distance": "pliant.queries",
     "proximity": "pliant.nearby",
     "safe_step": "pliant.detect",
+    "triangle_distance": "pliant.triangle_queries",
+    "triangle_triangle": "pliant.triangle_queries",
     "vertex_face": "pliant.queries",
     "vertex_face_distance": "pliant.queries",
 }
@@ -65,6 +69,7 @@ __all__ = [
     "Stage",
     "Step",
     "TriMesh",
+    "TrianglePairs",
     "baselines",
     "ccd",
     "dcd",
@@ -74,6 +79,8 @@ __all__ = [
     "proximity",
     "safe_step",
     "scenes",
+    "triangle_distance",
+    "triangle_triangle",
     "vertex_face",
     "vertex_face_distance",
 ]

@@ -142,6 +142,39 @@ class Queries:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class TrianglePairs:
+    """The first contact of each pair of triangles, row by row; NaN and -1 where there is none.
+
+    hit : (k,) bool; toi, toi_upper : (k,) bracket of the first time of contact
+    kind : (k,) int8, 0 = vertex-face, 1 = edge-edge, -1 = none
+    features : (k, 2) int8, vertex 0 .. 5 (those of the first triangle, then those of the second) and face 0 or 1; or
+        edge 0 .. 2 of the first and edge 0 .. 2 of the second, edge i from corner i to the next
+    weights : (k, 6) the point of contact from the corners: positive of the first triangle, negative of the second
+    normal : (k, 3) unit vector that separates the two features, towards the first triangle
+    gap : (k,) distance of the two features at t = 0
+    status : (k,) int8, how it ended: a row of ``STATUS``
+    stages : how many pairs of features each condition took, and who decided the rest
+    """
+
+    hit: np.ndarray
+    toi: np.ndarray
+    toi_upper: np.ndarray
+    kind: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    status: np.ndarray
+    stages: tuple[Stage, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.hit)
+
+    def __repr__(self) -> str:
+        return f"TrianglePairs({np.count_nonzero(self.hit)} of {len(self)} hit)"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Distances:
     """How far features or triangles are apart, row by row.
 

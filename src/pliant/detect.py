@@ -30,7 +30,7 @@ from pliant.elementary.advance import INITIAL, TOLERANCE, Approach, approach_of
 from pliant.elementary.exact import quads_of
 from pliant.elementary.paths import STRAIGHT, Paths, straight_paths
 from pliant.elementary.witness import points_of_contact
-from pliant.filters.sieve import FILTERS, GAP_FILTERS
+from pliant.filters.sieve import ELEMENT_FILTERS, FILTERS, GAP_FILTERS
 from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.mesh.triangles import TriMesh, as_mesh
@@ -80,7 +80,8 @@ def ccd(
         "cones+front" keep the front of the traversal, which pays from frame to frame, in a ``Detector``); "brute" looks
         at every pair (the reference; small meshes only)
     bounds : "aabb", "16-dop", "18-dop" or "24-dop"
-    filters : which of "csat", "dnf" and "ncf" discard pairs before the exact test, in this order
+    filters : which of "csat", "dnf", "ncf", "plane", "circle" and "triangle" discard pairs before the exact test, in
+        this order; "triangle" and "csat" discard pairs of elements, too
     assignment : how each feature pair comes once, "static" (representative triangles) or "dynamic" (with orphan sets)
     tangled : "warn" or "raise" to look first for triangles that intersect at x0, which no contact tells of
     threads : number of threads; default: as many as there are cores
@@ -300,7 +301,7 @@ def plan_for(pairs: str, culling: str, bounds: str, filters: Sequence[str], assi
     if isinstance(filters, str):
         raise OptionError(f"filters={filters!r} must be a sequence of names, such as ({filters!r},)")
     for name in filters:
-        choose(name, "filters", FILTERS)
+        choose(name, "filters", tuple(dict.fromkeys(FILTERS + ELEMENT_FILTERS)))
     return Plan("none" if culling == "brute" else bounds, tuple(filters), culling, _WANTED[pairs], assignment)
 
 

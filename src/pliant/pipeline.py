@@ -16,7 +16,7 @@ from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.elementary.measure import measure_in_doubles
 from pliant.filters.csat import cull_elements
-from pliant.filters.sieve import FILTERS, sieve
+from pliant.filters.sieve import ELEMENT_FILTERS, FILTERS, sieve
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, traverse
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
@@ -200,13 +200,13 @@ class Worker(Walker):
     def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:
         if scene.incidence is not None:
             count = drop_adjacent(scene.leaves.corners, self._element_pairs, count)
-        if "csat" in self.plan.filters:
+        for name in (f for f in self.plan.filters if f in ELEMENT_FILTERS):
             clock = time.perf_counter()
             kept = cull_elements(
                 scene.leaves.corners, fitted.points, scene.largest * scene.factor, fitted.reach,
-                self._element_pairs, count,
+                self._element_pairs, count, name == "triangle",
             )  # fmt: skip
-            self.tally.add("csat of elements", count, kept, time.perf_counter() - clock)
+            self.tally.add("csat of elements" if name == "csat" else name, count, kept, time.perf_counter() - clock)
             count = kept
         clock = time.perf_counter()
         arguments = fitted.features, scene.labels, self.plan.wanted, self._element_pairs, count, *self._feature_pairs
@@ -226,7 +226,7 @@ class Worker(Walker):
 
     def _filter(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray, count: int) -> int:
         """Move the pairs that no filter discards to the front; returns how many there are."""
-        for name in self.plan.filters:
+        for name in (f for f in self.plan.filters if f in FILTERS):
             clock = time.perf_counter()
             motion = scene.x0, scene.x1, scene.reach
             kept = sieve(kind, FILTERS.index(name), *motion, table, pairs, count, self.horizon, self.fuzz)

@@ -61,7 +61,8 @@ def edge_edge(
     return _decide(EDGE_EDGE, x0, x1, min_distance, solver, tolerance, threads)
 
 
-def _as_queries(x: Any, name: str, points: int = 4) -> np.ndarray:
+def as_queries(x: Any, name: str, points: int = 4) -> np.ndarray:
+    """(k, points, 3) float64."""
     array = as_floats(x, name)
     if array.size == 0 and array.ndim <= 3:
         return np.empty((0, points, 3))
@@ -73,7 +74,7 @@ def _as_queries(x: Any, name: str, points: int = 4) -> np.ndarray:
 def _decide(
     kind: int, x0: Any, x1: Any, min_distance: Any, solver: str, tolerance: float, threads: int | None
 ) -> Queries:
-    x0, x1 = _as_queries(x0, "x0"), _as_queries(x1, "x1")
+    x0, x1 = as_queries(x0, "x0"), as_queries(x1, "x1")
     if x0.shape != x1.shape:
         raise ShapeError(f"x0 holds {len(x0)} queries, but x1 holds {len(x1)}")
     approach = _approach(x0, x1, min_distance, solver, tolerance)
@@ -144,7 +145,7 @@ def edge_edge_distance(x: Any) -> Distances:
 
 
 def _distances(kind: int, x: Any) -> Distances:
-    x = _as_queries(x, "x")
+    x = as_queries(x, "x")
     announce_compilation("closest_points", 3)
     distance, weights, normal = distance_at_rest(kind, x)
     return Distances(distance, sides_of(kind, x, weights), weights, normal)

@@ -105,7 +105,7 @@ class Runner(Worker):
             return
         toi, toi_upper, status = self._answers(len(pairs))
         hits, unsure = decide_if_easy(kind, scene.x0, scene.x1, table, pairs, toi, toi_upper, status, self.tally)
-        if hits:
+        if hits:  # those that are unsure have no time yet
             self._keep(kind, pairs, toi, toi_upper, np.where(status == UNSURE, MISS, status))
         if unsure:
             self._hard[kind].append(pairs[status == UNSURE])

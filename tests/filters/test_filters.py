@@ -66,8 +66,8 @@ def tried(request):
 
 # How many of the queries without contact each discards at least, in percent; vertex-face and edge-edge.
 LEAST = {
-    "mixture": {"csat": (15, 10), "dnf": (10, 10), "ncf": (30, 30)},
-    "near misses": {"csat": (50, 40), "dnf": (70, 70), "ncf": (80, 80)},
+    "mixture": {"csat": (15, 10), "dnf": (10, 10), "ncf": (30, 30), "plane": (15, 10), "circle": (15, 10)},
+    "near misses": {"csat": (50, 40), "dnf": (70, 70), "ncf": (80, 80), "plane": (80, 80), "circle": (50, 30)},
 }
 
 

@@ -58,11 +58,13 @@ def _gather_corners(corners, x0, x1, horizon, factor, out, begin, end_of_range):
 
 
 @kernel
-def cull_elements(corners, points, largest, reach, pairs, count):
+def cull_elements(corners, points, largest, reach, pairs, count, by_planes):
     """Keep the pairs of elements (places) that no axis separates, in place and in order; returns how many.
 
     corners: (k, 3) vertices; points: from gather_corners; largest: their largest coordinate; reach: (k,) how far around
-    it an element goes, or none.
+    it an element goes, or none. by_planes: only the normals at the start are tried, which is Corollary 6.2 of paper
+    002: during the whole motion all corners of one are on one side of the plane of the other. What has no normal, a
+    loose edge or point, has no plane, but can be on one side of another's.
     """
     kept = 0
     for p in range(count):
@@ -76,11 +78,14 @@ def cull_elements(corners, points, largest, reach, pairs, count):
         end = sub(_sum(b[3], b[4], b[5]), _sum(a[3], a[4], a[5]))
         between = add(start, end)
         gap = reach[i] + reach[j] if len(reach) > 0 else 0.0
-        if (
+        if not by_planes and (
             _elements_apart(a, b, between, largest, gap)
-            or _elements_apart(a, b, _across(between, sub(end, start)), largest, gap)
-            or _elements_apart(a, b, _towards(between, _normal(a)), largest, gap)
-            or _elements_apart(a, b, _towards(between, _normal(b)), largest, gap)
+            or _elements_apart(a, b, across(between, sub(end, start)), largest, gap)
+        ):
+            continue
+        # Where all of b is beyond a along a normal, at both ends, so are the centres: the other way need not be tried.
+        if _elements_apart(a, b, _towards(between, _normal(a)), largest, gap) or _elements_apart(
+            a, b, _towards(between, _normal(b)), largest, gap
         ):
             continue
         pairs[kept, 0], pairs[kept, 1] = i, j
@@ -121,7 +126,7 @@ def _elements_apart(a, b, axis, largest, gap):
     """b is beyond a along the axis by more than the gap, at the start and at the end of the motion."""
     slack = _ELEMENT_ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
     if gap > 0.0:
-        slack += gap * _length(axis)
+        slack += gap * length_above(axis)
     a_end = max(max(dot(a[0], axis), dot(a[1], axis)), dot(a[2], axis)) + slack
     if not min(min(dot(b[0], axis), dot(b[1], axis)), dot(b[2], axis)) > a_end:
         return False
@@ -141,7 +146,7 @@ def separated_by(kind, start, end, m, axis, loose, fuzz, gap):
         return False
     error = ((_ERROR + 9.0 * loose) * (m[0] + m[1] + m[2]) + 7.0 * fuzz) * length
     if gap > 0.0:
-        error += gap * _length(axis)
+        error += gap * length_above(axis)
     low0, high0 = _range(kind, start, axis)
     low1, high1 = _range(kind, end, axis)
     return min(low0, low1) > error or max(high0, high1) < -error
@@ -150,10 +155,10 @@ def separated_by(kind, start, end, m, axis, loose, fuzz, gap):
 @helper
 def apart_by_centres(kind, start, end, m, loose, fuzz, gap):
     """Separated along the line between the two centres, or along what is left of it across the relative velocity."""
-    first, last = _between_centres(kind, start), _between_centres(kind, end)
+    first, last = between_centres(kind, start), between_centres(kind, end)
     between = add(first, last)
     return separated_by(kind, start, end, m, between, loose, fuzz, gap) or separated_by(
-        kind, start, end, m, _across(between, sub(last, first)), loose, fuzz, gap
+        kind, start, end, m, across(between, sub(last, first)), loose, fuzz, gap
     )
 
 
@@ -165,24 +170,24 @@ def apart_though_flat(kind, start, end, m):
     where doubles can prove nothing else. On passing_sheets the axes across edges settle 71 % of what the others leave.
     """
     velocity = sub(end[2], start[2])
-    between = add(_between_centres(kind, start), _between_centres(kind, end))
+    between = add(between_centres(kind, start), between_centres(kind, end))
     return (
         separated_by(kind, start, end, m, cross(velocity, start[0]), 0.0, 0.0, 0.0)
         or separated_by(kind, start, end, m, cross(velocity, start[1]), 0.0, 0.0, 0.0)
         or separated_by(kind, start, end, m, cross(velocity, cross(start[0], start[1])), 0.0, 0.0, 0.0)
-        or separated_by(kind, start, end, m, _across(between, add(start[0], end[0])), 0.0, 0.0, 0.0)
-        or separated_by(kind, start, end, m, _across(between, add(start[1], end[1])), 0.0, 0.0, 0.0)
+        or separated_by(kind, start, end, m, across(between, add(start[0], end[0])), 0.0, 0.0, 0.0)
+        or separated_by(kind, start, end, m, across(between, add(start[1], end[1])), 0.0, 0.0, 0.0)
     )
 
 
 @helper
-def _length(axis):
+def length_above(axis):
     """Rounded up; axes are scaled such that squares of all but the useless ones are far from the denormals."""
     return np.sqrt(dot(axis, axis)) * (1.0 + 8.0 * UNIT_ROUNDOFF) + 1e-150
 
 
 @helper
-def _across(vector, direction):
+def across(vector, direction):
     """What is left of a vector without its part along a direction; zero, which separates nothing, where there is
     none."""
     length_squared = dot(direction, direction)
@@ -201,7 +206,7 @@ def _range(kind, vectors, axis):
 
 
 @helper
-def _between_centres(kind, vectors):
+def between_centres(kind, vectors):
     """From the centre of one feature to that of the other."""
     if kind == VERTEX_FACE:
         return sub(vectors[2], scale(add(vectors[0], vectors[1]), 1.0 / 3.0))

@@ -17,12 +17,14 @@ from pliant.filters.bernstein import (
 from pliant.filters.csat import apart_by_centres
 from pliant.filters.dnf import never_coplanar
 from pliant.filters.ncf import never_meet
+from pliant.filters.simple_culling import apart_by_circle, apart_by_plane
 from pliant.mesh.features import VERTEX_FACE, quad
 from pliant.vec3 import UNIT_ROUNDOFF, scale
 
-FILTERS = ("csat", "dnf", "ncf")
-CSAT, DNF, NCF = 0, 1, 2
-GAP_FILTERS = ("csat",)  # that can keep features apart by a distance (errata 24)
+FILTERS = ("csat", "dnf", "ncf", "plane", "circle")  # of pairs of features
+CSAT, DNF, NCF, PLANE, CIRCLE = 0, 1, 2, 3, 4
+ELEMENT_FILTERS = ("csat", "triangle")  # of pairs of elements, before they are expanded: csat.cull_elements
+GAP_FILTERS = ("csat", "plane", "circle", "triangle")  # that can keep them apart by a distance (errata 24)
 
 
 @kernel
@@ -31,7 +33,7 @@ def sieve(kind, which, x0, x1, reach, table, pairs, count, horizon, fuzz):
 
     Only contacts up to the horizon are of interest: the motion up to there is again linear motion. What is discarded is
     free of contact for every motion whose vertices are off by at most fuzz in each coordinate. reach: (n,) how far
-    around it a vertex goes, or none; only csat knows what to do with it (errata 24).
+    around it a vertex goes, or none; only GAP_FILTERS know what to do with it.
     """
     kept = 0
     for p in range(count):
@@ -50,10 +52,14 @@ def sieve(kind, which, x0, x1, reach, table, pairs, count, horizon, fuzz):
             loose = CUT_OFF
         surely_apart = False
         if in_range(m):
-            if which == CSAT:
-                surely_apart = apart_by_centres(
-                    kind, start, end, m, loose, fuzz * factor, gap_of(kind, reach, q) * factor
-                )
+            if which != DNF and which != NCF:
+                gap = gap_of(kind, reach, q) * factor
+                if which == CSAT:
+                    surely_apart = apart_by_centres(kind, start, end, m, loose, fuzz * factor, gap)
+                elif which == PLANE:
+                    surely_apart = apart_by_plane(kind, start, end, m, loose, fuzz * factor, gap)
+                else:
+                    surely_apart = apart_by_circle(kind, start, end, m, loose, fuzz * factor, gap)
             else:
                 if fuzz > 0.0:
                     loose += looseness(m, fuzz * factor)

@@ -1,0 +1,137 @@
+"""The first contact of two triangles: the conditions of paper 002, then advancement or the exact test of what is left.
+
+Features are numbered as in ``filters/triangle_pairs``: 0 .. 5 a vertex against the face of the other triangle, 6 .. 14
+an edge of the first against an edge of the second. Of contacts at the same time the one with the smallest number is
+named, so that the answer does not depend on which conditions were used.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+from pliant._tally import Tally
+from pliant.elementary.advance import Approach, advance
+from pliant.elementary.certified import MISS
+from pliant.elementary.exact import decide
+from pliant.elementary.paths import straight_paths
+from pliant.filters.triangle_pairs import CULL_NAMES, cull_features
+from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
+
+_CORNERS = ((0, 1, 2), (3, 4, 5))
+_SIDES = (((0, 1), (1, 2), (2, 0)), ((3, 4), (4, 5), (5, 3)))
+
+# (15, 4) vertices of the pairs of features, of 0 .. 5: v f0 f1 f2 or a0 a1 b0 b1.
+QUADS = np.array(
+    [(v, *_CORNERS[1 if v < 3 else 0]) for v in range(6)] + [(*e, *f) for e in _SIDES[0] for f in _SIDES[1]], np.int32
+)
+
+
+class Firsts(NamedTuple):
+    """Answers, row by row of the pairs of triangles."""
+
+    toi: np.ndarray
+    toi_upper: np.ndarray
+    feature: np.ndarray  # int8, -1 where nothing touches
+    status: np.ndarray
+
+    def part(self, rows: slice) -> Firsts:
+        return Firsts(*(column[rows] for column in self))
+
+
+def cull(x0, x1, radii, tolerance: float, which: int, tally: Tally) -> np.ndarray:
+    """(k,) int16 bits of the pairs of features that no condition takes; tolerance 0 where they have to touch."""
+    left, culled, clock = np.empty(len(x0), np.int16), np.zeros(len(CULL_NAMES), np.int64), time.perf_counter()
+    some = cull_features(x0, x1, radii, tolerance, which, left, culled)
+    tally.add("triangle pairs", len(x0), some, time.perf_counter() - clock)
+    entering = 15 * len(x0)
+    for number, name in enumerate(CULL_NAMES):
+        if which >> number & 1:
+            tally.add(name, entering, entering - int(culled[number]), 0.0)
+            entering -= int(culled[number])
+    return left
+
+
+def first_by_advancement(x0, x1, radii, tolerance: float, left: np.ndarray, answer: Firsts, tally: Tally) -> None:
+    """Conservative advancement of the pairs of features that are left, in place."""
+    clock, scratch = time.perf_counter(), np.empty((2, 6, 3))
+    approach = Approach(straight_paths(scratch[0], scratch[1]), np.empty(6), np.empty(6))
+    count, steps = _advance_triangles(x0, x1, radii, tolerance, left, approach, QUADS, *answer)
+    hits = int(np.count_nonzero(answer.feature >= 0))
+    tally.add("advancement", count, hits, time.perf_counter() - clock)
+    tally.add("advancement: steps", steps, steps, 0.0)
+
+
+@kernel
+def _advance_triangles(x0, x1, radii, tolerance, left, approach, quads, toi, toi_upper, feature, status):
+    """Returns pairs of features and steps taken."""
+    count = steps = 0
+    for p in range(len(x0)):
+        feature[p], status[p] = -1, MISS
+        toi[p] = toi_upper[p] = np.nan
+        if left[p] == 0:
+            continue
+        first, soonest, how = -1, 1.0, MISS
+        _load(approach, x0, x1, radii, tolerance, p)
+        for f in range(15):
+            if not left[p] >> f & 1 or soonest == 0.0:
+                continue
+            q = quads[f, 0], quads[f, 1], quads[f, 2], quads[f, 3]
+            # A pair comes as far whatever the horizon is, so the earliest time so far costs nothing but later ones.
+            ended, t, taken = advance(VERTEX_FACE if f < 6 else EDGE_EDGE, approach, q, soonest)
+            count += 1
+            steps += taken
+            if ended != MISS and (first < 0 or t < soonest):
+                first, soonest, how = f, t, ended
+        if first >= 0:
+            toi[p] = toi_upper[p] = soonest
+            feature[p], status[p] = first, how
+    return count, steps
+
+
+@helper
+def _load(approach, x0, x1, radii, tolerance, p):
+    """One pair of triangles by itself, and its tolerance, relative to the extent of all twelve points."""
+    extent = 0.0
+    for k in range(3):
+        lower, upper = np.inf, -np.inf
+        for c in range(6):
+            start, end = x0[p, c, k], x1[p, c, k]
+            approach.paths.x0[c, k], approach.paths.x1[c, k] = start, end
+            lower, upper = min(lower, 0.25 * min(start, end)), max(upper, 0.25 * max(start, end))
+        extent = max(extent, upper - lower)
+    for c in range(6):
+        approach.radii[c] = radii[p if len(radii) > 1 else 0, c]
+        approach.tolerance[c] = min(4.0 * (tolerance * extent), 1e300)
+
+
+def first_by_exact_test(x0, x1, left: np.ndarray, answer: Firsts, tally: Tally) -> None:
+    """The exact test of the pairs of features that are left, in place."""
+    answer.toi[:], answer.toi_upper[:], answer.feature[:], answer.status[:] = np.nan, np.nan, -1, MISS
+    rows = np.flatnonzero(left)
+    x0, x1 = x0[rows].reshape(-1, 3), x1[rows].reshape(-1, 3)
+    found = []
+    for kind, features in ((VERTEX_FACE, range(6)), (EDGE_EDGE, range(6, 15))):
+        row, feature = np.nonzero(left[rows, None] >> np.array(features) & 1)
+        feature = feature + features.start
+        table, pairs = _as_mesh(kind, QUADS[feature] + 6 * row[:, None])
+        toi, toi_upper, status = np.empty(len(row)), np.empty(len(row)), np.empty(len(row), np.int8)
+        decide(kind, x0, x1, table, pairs, toi, toi_upper, status, tally)
+        hit = status != MISS
+        found.append([a[hit] for a in (toi, toi_upper, feature, status, row)])
+    *columns, row = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((columns[2], columns[0], row))
+    row, first = np.unique(row[order], return_index=True)
+    for out, column in zip(answer, columns, strict=True):
+        out[rows[row]] = column[order[first]]
+
+
+def _as_mesh(kind: int, quads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Faces or edges, and pairs of features, for pairs with these four vertices."""
+    quads, numbers = quads.astype(np.int32), np.arange(2 * len(quads), dtype=np.int32)
+    if kind == VERTEX_FACE:
+        return quads[:, 1:].copy(), np.column_stack((quads[:, 0], numbers[: len(quads)]))
+    return quads.reshape(-1, 2), numbers.reshape(-1, 2)

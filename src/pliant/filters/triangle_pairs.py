@@ -1,0 +1,306 @@
+"""The culling conditions of paper 002 for two whole triangles, in the order of its Table 2.
+
+Two triangles a0 a1 a2 and b0 b1 b2 have 15 pairs of features, one bit each: vertex v = 0 .. 5 (those of a, then those
+of b) against the face of the other; 6 + 3 i + j for edge i of a against edge j of b, edge i from corner i to the next.
+A condition clears the bits of pairs that surely stay apart:
+  Corollary 4.3  a vertex stays on one side of the plane of a face, that of the start: its sign
+  Corollary 6.2  three vertices with the same sign: the whole pair of triangles
+  Corollary 6.1  two: their edge against all edges of the other triangle
+  Lemma 5.1      an edge stays on one side of the plane that it spans with another at the start, with its sign
+  Corollary 6.3  so does the third corner behind that edge, with the same axis (errata 12: not the normal of a face):
+                 the edge against all of that triangle. Both third corners: the whole pair
+  Lemma 4.4/5.2  the axis in that plane, between the centres (``simple_culling``)
+Every one is a proof along one axis L, whatever L is, and needs all differences along it (errata 14) with strict signs
+(errata 13).
+
+Error bound. Coordinates are taken relative to b0 at the start, y = x - o with one rounding; M is the largest of them.
+The dot product of one with L, three more roundings, is off by at most 4.01 u M |L|_1, the difference of two by twice
+that, and the sum with the slack that it is compared with by u (M |L|_1 + slack): less than 9.1 u M |L|_1 for a slack of
+12 u M |L|_1. M from 1e-70 to 1e70 and |L| above 1e-200 keep what underflow rounds away, 5e-324 each, far below that.
+Triangles of other sizes are passed on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._jit import helper, kernel, out_of_line
+from pliant.filters.csat import across, length_above
+from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
+
+# In the order of Table 2; all but the last three are "necessary" there.
+CULLS = ("4.3", "6.2", "6.1", "5.1", "6.3", "4.4", "5.2")
+CULL_NAMES = ("corollary 4.3", "corollary 6.2", "corollary 6.1", "lemma 5.1", "corollary 6.3", "lemma 4.4", "lemma 5.2")
+_VERTICES, _TRIANGLES, _EDGES, _EDGE_PAIRS, _EDGE_TRIANGLE, _CIRCLE, _CIRCLES = 1, 2, 4, 8, 16, 32, 64
+EVERYTHING = (1 << 15) - 1
+
+_ERROR = 12 * UNIT_ROUNDOFF
+_SHORTEST_AXIS = 1e-200
+# What advancement allows for rounding, some hundred u of the largest coordinate, with room: as ``prepare.reach_of``.
+_ALLOWED = 2.0**-42
+
+
+@kernel
+def cull_features(x0, x1, radii, tolerance, which, left, culled):
+    """Which pairs of features of each pair of triangles are left, as bits of left (k,); returns of how many any are.
+
+    x0, x1 : (k, 6, 3). radii : (k, 6), or (1, 6) for all; with a tolerance, relative to the extent of a pair, what is
+    left out does not even come within the radii and the tolerance. which : bits, in the order of CULLS. culled : (7,)
+    counts the pairs of features that each condition takes.
+    """
+    points, some, ended, by_vertices = np.empty((12, 3)), 0, 0, 0
+    whole, planes = which & _TRIANGLES != 0, which & (_VERTICES | _TRIANGLES | _EDGES) != 0
+    for p in range(len(x0)):
+        o = x0[p, 3, 0], x0[p, 3, 1], x0[p, 3, 2]
+        a = _triangle(x0, p, 0, o), _triangle(x1, p, 0, o)
+        b = _triangle(x0, p, 3, o), _triangle(x1, p, 3, o)
+        m = max(max(_largest(a[0]), _largest(a[1])), max(_largest(b[0]), _largest(b[1])))
+        if not (m > 1e-70 and m < 1e70):
+            left[p] = EVERYTHING
+            some += 1
+            continue
+        room = _ERROR * m, 0.0
+        if tolerance > 0.0:
+            room = _room(radii, p if len(radii) > 1 else 0, tolerance, m, max_norm(o))
+        of_a = of_b = (0, 0, 0)
+        if planes:
+            of_a = _sides(b, a, room)
+            if whole and abs(of_a[0] + of_a[1] + of_a[2]) == 3:
+                left[p] = 0
+                ended += 1
+                by_vertices += 3
+                continue
+            of_b = _sides(a, b, room)
+            if whole and abs(of_b[0] + of_b[1] + of_b[2]) == 3:
+                left[p] = 0
+                ended += 1
+                by_vertices += 3 + abs(of_a[0]) + abs(of_a[1]) + abs(of_a[2])
+                continue
+        bits = _left_by_signs(of_a, of_b, which, culled)
+        if which >= _EDGE_PAIRS:
+            _lay_out(points, x0, x1, p, o)
+            bits = _by_features(bits, points, room, which, culled)
+        left[p] = bits
+        some += bits != 0
+    if not which & _VERTICES:
+        by_vertices = 0
+    culled[0] += by_vertices
+    culled[1] += 15 * ended - by_vertices
+    return some
+
+
+@helper
+def _triangle(x, p, first, o):
+    return (
+        (x[p, first, 0] - o[0], x[p, first, 1] - o[1], x[p, first, 2] - o[2]),
+        (x[p, first + 1, 0] - o[0], x[p, first + 1, 1] - o[1], x[p, first + 1, 2] - o[2]),
+        (x[p, first + 2, 0] - o[0], x[p, first + 2, 1] - o[1], x[p, first + 2, 2] - o[2]),
+    )
+
+
+@helper
+def _largest(corners):
+    return max(max(max_norm(corners[0]), max_norm(corners[1])), max_norm(corners[2]))
+
+
+@helper
+def _room(radii, p, tolerance, m, far):
+    """By how much differences have to clear each other for triangles not to be reported, per |L|_1 and per |L|.
+
+    Rounding, tolerance (the extent is at most 2 m) and what advancement allows for rounding; and the radii.
+    """
+    a = max(max(radii[p, 0], radii[p, 1]), radii[p, 2])
+    b = max(max(radii[p, 3], radii[p, 4]), radii[p, 5])
+    return _ERROR * m + 2.1 * tolerance * m + _ALLOWED * (far + m + a + b), (a + b) * (1.0 + 4.0 * UNIT_ROUNDOFF)
+
+
+@helper
+def _slack(axis, room):
+    """What a difference along the axis has to exceed; infinite for an axis that is too short to prove anything."""
+    if not max_norm(axis) > _SHORTEST_AXIS:
+        return np.inf
+    slack = room[0] * (abs(axis[0]) + abs(axis[1]) + abs(axis[2]))
+    return slack + room[1] * length_above(axis) if room[1] > 0.0 else slack
+
+
+# ---- against the planes of the two faces
+
+
+@helper
+def _sides(face, other, room):
+    """Of each corner of the other: 1 if it stays above the plane of the face, -1 below, 0 if that is not certain."""
+    start, end = face
+    axis = cross(sub(start[1], start[0]), sub(start[2], start[0]))
+    slack = _slack(axis, room)
+    d0, d1, d2 = dot(start[0], axis), dot(start[1], axis), dot(start[2], axis)
+    e0, e1, e2 = dot(end[0], axis), dot(end[1], axis), dot(end[2], axis)
+    upper = max(max(d0, d1), d2) + slack, max(max(e0, e1), e2) + slack
+    lower = min(min(d0, d1), d2) - slack, min(min(e0, e1), e2) - slack
+    return (
+        _side(other[0][0], other[1][0], axis, lower, upper),
+        _side(other[0][1], other[1][1], axis, lower, upper),
+        _side(other[0][2], other[1][2], axis, lower, upper),
+    )
+
+
+@helper
+def _side(start, end, axis, lower, upper):
+    d, e = dot(start, axis), dot(end, axis)
+    return int((d > upper[0]) & (e > upper[1])) - int((d < lower[0]) & (e < lower[1]))
+
+
+@helper
+def _cleared(sides):
+    return int(sides[0] != 0) | int(sides[1] != 0) << 1 | int(sides[2] != 0) << 2
+
+
+@helper
+def _left_by_signs(of_a, of_b, which, culled):
+    """What Corollaries 4.3 and 6.1 leave, given the signs of the corners of a and of b."""
+    bits = EVERYTHING
+    if which & _VERTICES:
+        bits ^= _cleared(of_a) | _cleared(of_b) << 3
+        culled[0] += _count(EVERYTHING ^ bits)
+    if which & _EDGES:
+        clear = 0
+        for i in range(3):
+            if of_a[i] * of_a[(i + 1) % 3] > 0:
+                clear |= 0b111 << 6 + 3 * i
+            if of_b[i] * of_b[(i + 1) % 3] > 0:
+                clear |= 0b1001001 << 6 + i
+        culled[2] += _count(clear)
+        bits &= ~clear
+    return bits
+
+
+@helper
+def _count(bits):
+    ones = 0
+    while bits != 0:
+        bits &= bits - 1
+        ones += 1
+    return ones
+
+
+# ---- against the planes that edges span
+
+
+@helper
+def _lay_out(points, x0, x1, p, o):
+    """The corners at the start, then at the end, as rows: what comes below is for any of them."""
+    for c in range(6):
+        for k in range(3):
+            points[c, k] = x0[p, c, k] - o[k]
+            points[6 + c, k] = x1[p, c, k] - o[k]
+
+
+@helper
+def _by_features(bits, points, room, which, culled):
+    """What the conditions for single pairs of features leave."""
+    out_of_line()  # 20 ns less for the pairs that never come here
+    if which & (_EDGE_PAIRS | _EDGE_TRIANGLE):
+        bits = _by_edges(bits, points, room, which, culled)
+    if which & (_CIRCLE | _CIRCLES):
+        bits = _by_circles(bits, points, room, which, culled)
+    return bits
+
+
+@helper
+def _along(points, c, axis):
+    """Corner c along the axis, at the start and at the end."""
+    return dot(row(points, c), axis), dot(row(points, 6 + c), axis)
+
+
+@helper
+def _beyond(p, q, u, v, slack):
+    """p and q are beyond u and v, at the start and at the end."""
+    return min(p[0], q[0]) > max(u[0], v[0]) + slack and min(p[1], q[1]) > max(u[1], v[1]) + slack
+
+
+@helper
+def _by_edges(bits, points, room, which, culled):
+    """What Lemma 5.1 and Corollary 6.3 leave."""
+    for i in range(3):
+        for j in range(3):
+            pair = 1 << 6 + 3 * i + j
+            if not bits & pair:
+                continue
+            cleared, others = _clear_by_edges(points, i, j, room)
+            if which & _EDGE_PAIRS and cleared:
+                bits ^= pair
+                culled[3] += 1
+            if which & _EDGE_TRIANGLE and bits & others:
+                culled[4] += _count(bits & others)
+                bits &= ~others
+    return bits
+
+
+@helper
+def _clear_by_edges(points, i, j, room):
+    """(edge i of a surely stays clear of edge j of b, bits of all pairs that the same axis keeps apart)."""
+    i1, i2, b0, b1, b2 = (i + 1) % 3, (i + 2) % 3, 3 + j, 3 + (j + 1) % 3, 3 + (j + 2) % 3
+    axis = cross(sub(row(points, i1), row(points, i)), sub(row(points, b1), row(points, b0)))
+    slack = _slack(axis, room)
+    u, v, p, q = _along(points, i, axis), _along(points, i1, axis), _along(points, b0, axis), _along(points, b1, axis)
+    if not _beyond(p, q, u, v, slack):
+        if not _beyond(u, v, p, q, slack):
+            return False, 0
+        axis = scale(axis, -1.0)  # changes signs and nothing else
+        u, v, p, q = (-u[0], -u[1]), (-v[0], -v[1]), (-p[0], -p[1]), (-q[0], -q[1])
+    w, r = _along(points, i2, axis), _along(points, b2, axis)
+    others = 1 << 6 + 3 * i + j
+    edge_of_a, edge_of_b = _beyond(r, r, u, v, slack), _beyond(p, q, w, w, slack)
+    if edge_of_a:  # against all of b
+        others |= 0b111 << 6 + 3 * i | 1 << i | 1 << i1
+    if edge_of_b:
+        others |= 0b1001001 << 6 + j | 1 << b0 | 1 << b1
+    if edge_of_a and edge_of_b and _beyond(r, r, w, w, slack):
+        others = EVERYTHING
+    return True, others
+
+
+# ---- in those planes
+
+
+@helper
+def _by_circles(bits, points, room, which, culled):
+    """What Lemmas 4.4 and 5.2 leave."""
+    if which & _CIRCLE:
+        for v in range(6):
+            if bits & 1 << v and _vertex_beside_face(points, v, 3 if v < 3 else 0, room):
+                bits ^= 1 << v
+                culled[5] += 1
+    if which & _CIRCLES:
+        for i in range(3):
+            for j in range(3):
+                pair = 1 << 6 + 3 * i + j
+                if bits & pair and _edges_side_by_side(points, i, j, room):
+                    bits ^= pair
+                    culled[6] += 1
+    return bits
+
+
+@helper
+def _vertex_beside_face(points, v, first, room):
+    """Lemma 4.4."""
+    f0, f1, f2 = row(points, first), row(points, first + 1), row(points, first + 2)
+    normal = cross(sub(f1, f0), sub(f2, f0))
+    between = sub(row(points, v), scale(add(add(f0, f1), f2), 1.0 / 3.0))
+    axis = across(between, normal) if dot(normal, normal) > 0.0 else between
+    slack, d = _slack(axis, room), _along(points, v, axis)
+    p, q, r = _along(points, first, axis), _along(points, first + 1, axis), _along(points, first + 2, axis)
+    return _beyond(d, d, p, q, slack) and _beyond(d, d, r, r, slack)
+
+
+@helper
+def _edges_side_by_side(points, i, j, room):
+    """Lemma 5.2."""
+    i1, b0, b1 = (i + 1) % 3, 3 + j, 3 + (j + 1) % 3
+    e, f = sub(row(points, i1), row(points, i)), sub(row(points, b1), row(points, b0))
+    between = sub(add(row(points, b0), row(points, b1)), add(row(points, i), row(points, i1)))
+    normal = cross(e, f)
+    axis = across(between, normal) if dot(normal, normal) > 0.0 else between
+    slack = _slack(axis, room)
+    return _beyond(
+        _along(points, b0, axis), _along(points, b1, axis), _along(points, i, axis), _along(points, i1, axis), slack
+    )
