@@ -12,7 +12,7 @@ from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.contacts import Distances, TrianglePairs
-from pliant.elementary.advance import TOLERANCE, Approach
+from pliant.elementary.advance import TOLERANCE, approach_of
 from pliant.elementary.paths import straight_paths
 from pliant.elementary.triangle_advance import QUADS, Firsts, cull, first_by_advancement, first_by_exact_test
 from pliant.elementary.triangle_distance import triangle_distances
@@ -107,7 +107,7 @@ def _tabulate(x0: np.ndarray, x1: np.ndarray, radii: np.ndarray | None, answer: 
         approach = None
         if radii is not None:
             sizes = (radii[rows] if len(radii) > 1 else np.repeat(radii, len(rows), axis=0)).ravel()
-            approach = Approach(straight_paths(start, end), sizes, np.zeros(len(sizes)))
+            approach = approach_of(straight_paths(start, end), sizes, np.zeros(len(sizes)))
         quads = columns + 6 * np.arange(len(rows), dtype=np.int32)[:, None]
         of_features, towards, gap[rows] = points_of_contact(which, start, end, approach, quads, toi[rows])
         # The vertex comes first in its pair; here the first triangle does.

@@ -18,8 +18,10 @@ from pliant.elementary.advance import Approach, advance
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.elementary.paths import straight_paths
+from pliant.filters.bernstein import unit_factor
 from pliant.filters.triangle_pairs import CULL_NAMES, cull_features
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
+from pliant.vec3 import max_norm, row
 
 _CORNERS = ((0, 1, 2), (3, 4, 5))
 _SIDES = (((0, 1), (1, 2), (2, 0)), ((3, 4), (4, 5), (5, 3)))
@@ -58,7 +60,7 @@ def cull(x0, x1, radii, tolerance: float, which: int, tally: Tally) -> np.ndarra
 def first_by_advancement(x0, x1, radii, tolerance: float, left: np.ndarray, answer: Firsts, tally: Tally) -> None:
     """Conservative advancement of the pairs of features that are left, in place."""
     clock, scratch = time.perf_counter(), np.empty((2, 6, 3))
-    approach = Approach(straight_paths(scratch[0], scratch[1]), np.empty(6), np.empty(6))
+    approach = Approach(straight_paths(scratch[0], scratch[1]), np.empty(6), np.empty(6), 1.0)
     count, steps = _advance_triangles(x0, x1, radii, tolerance, left, approach, QUADS, *answer)
     hits = int(np.count_nonzero(answer.feature >= 0))
     tally.add("advancement", count, hits, time.perf_counter() - clock)
@@ -94,18 +96,22 @@ def _advance_triangles(x0, x1, radii, tolerance, left, approach, quads, toi, toi
 
 @helper
 def _load(approach, x0, x1, radii, tolerance, p):
-    """One pair of triangles by itself, and its tolerance, relative to the extent of all twelve points."""
+    """One pair of triangles by itself, near unit size; and its tolerance, relative to the extent of all its points."""
+    largest = 0.0
+    for c in range(6):
+        largest = max(largest, max(max_norm(row(x0[p], c)), max_norm(row(x1[p], c))))
+    factor = unit_factor((largest, largest, largest))
     extent = 0.0
     for k in range(3):
         lower, upper = np.inf, -np.inf
         for c in range(6):
-            start, end = x0[p, c, k], x1[p, c, k]
+            start, end = x0[p, c, k] * factor, x1[p, c, k] * factor
             approach.paths.x0[c, k], approach.paths.x1[c, k] = start, end
-            lower, upper = min(lower, 0.25 * min(start, end)), max(upper, 0.25 * max(start, end))
+            lower, upper = min(lower, min(start, end)), max(upper, max(start, end))
         extent = max(extent, upper - lower)
     for c in range(6):
-        approach.radii[c] = radii[p if len(radii) > 1 else 0, c]
-        approach.tolerance[c] = min(4.0 * (tolerance * extent), 1e300)
+        approach.radii[c] = radii[p if len(radii) > 1 else 0, c] * factor
+        approach.tolerance[c] = tolerance * extent
 
 
 def first_by_exact_test(x0, x1, left: np.ndarray, answer: Firsts, tally: Tally) -> None:
@@ -115,18 +121,18 @@ def first_by_exact_test(x0, x1, left: np.ndarray, answer: Firsts, tally: Tally) 
     x0, x1 = x0[rows].reshape(-1, 3), x1[rows].reshape(-1, 3)
     found = []
     for kind, features in ((VERTEX_FACE, range(6)), (EDGE_EDGE, range(6, 15))):
-        row, feature = np.nonzero(left[rows, None] >> np.array(features) & 1)
+        pair, feature = np.nonzero(left[rows, None] >> np.array(features) & 1)
         feature = feature + features.start
-        table, pairs = _as_mesh(kind, QUADS[feature] + 6 * row[:, None])
-        toi, toi_upper, status = np.empty(len(row)), np.empty(len(row)), np.empty(len(row), np.int8)
+        table, pairs = _as_mesh(kind, QUADS[feature] + 6 * pair[:, None])
+        toi, toi_upper, status = np.empty(len(pair)), np.empty(len(pair)), np.empty(len(pair), np.int8)
         decide(kind, x0, x1, table, pairs, toi, toi_upper, status, tally)
         hit = status != MISS
-        found.append([a[hit] for a in (toi, toi_upper, feature, status, row)])
-    *columns, row = (np.concatenate(column) for column in zip(*found, strict=True))
-    order = np.lexsort((columns[2], columns[0], row))
-    row, first = np.unique(row[order], return_index=True)
+        found.append([a[hit] for a in (toi, toi_upper, feature, status, pair)])
+    *columns, pair = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((columns[2], columns[0], pair))
+    pair, first = np.unique(pair[order], return_index=True)
     for out, column in zip(answer, columns, strict=True):
-        out[rows[row]] = column[order[first]]
+        out[rows[pair]] = column[order[first]]
 
 
 def _as_mesh(kind: int, quads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
