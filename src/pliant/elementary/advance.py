@@ -180,11 +180,11 @@ def _time_along(kind, x, v, radii, n, bend, reserve):
 
 @helper
 def _time_turning(kind, x, v, radii, n, turning, bend, reserve):
-    """The same along an axis that turns, n + t turning.
+    """The same along an axis that turns, n + t turning, until it is twice as long or has turned by half a right angle.
 
-    turning is perpendicular to n: the axis is at most 1 + (t m)^2 / 2 long; and it ends where t m = 1.
+    Radii count along the unit axis: its length is at most 1 + t n . m + (t m)^2 / 2, since sqrt(1 + y) <= 1 + y / 2.
     """
-    m_squared = dot(turning, turning)
+    m_squared, growing = dot(turning, turning), dot(n, turning)
     soonest = 1.0 / np.sqrt(m_squared) if m_squared > 0.0 else np.inf
     split = 1 if kind == VERTEX_FACE else 2
     for i in range(split):
@@ -193,7 +193,7 @@ def _time_turning(kind, x, v, radii, n, turning, bend, reserve):
             kept = radii[i] + radii[j] + reserve
             zero = _first_zero(
                 dot(n, apart) - kept,
-                dot(n, away) + dot(turning, apart),
+                dot(n, away) + dot(turning, apart) - kept * growing,
                 dot(turning, away) - 0.5 * (kept * m_squared + bend),
             )
             soonest = min(soonest, zero)

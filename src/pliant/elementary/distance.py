@@ -64,14 +64,11 @@ def shortest(kind, spread):
     """
     s, t, side = _closest(kind, spread)
     r = _at(spread, s, t)
-    if side == INSIDE:
-        r = _corrected_inside(spread, r)
-    elif side == ALONG_A:
-        r = _corrected(r, spread.a, spread.slope_s)
-    elif side == ALONG_B:
-        r = _corrected(r, spread.b, spread.slope_t)
-    elif side == ACROSS:
-        r = _corrected(r, sub(spread.b, spread.a), spread.slope_t - spread.slope_s)
+    if side != CORNER:
+        ds, dt = _correction(spread, side, r)
+        r = add(r, add(scale(spread.a, ds), scale(spread.b, dt)))
+        s = min(1.0, max(0.0, s + ds))
+        t = min(1.0 - s if kind == VERTEX_FACE else 1.0, max(0.0, t + dt))
     return s, t, side, r, np.sqrt(dot(r, r)) - (spread.radius + s * spread.slope_s + t * spread.slope_t)
 
 
@@ -164,19 +161,21 @@ def _value(spread, s, t):
 
 
 @helper
-def _corrected(r, d, slope):
-    """r, moved along d until r . d = |r| slope."""
-    return add(r, scale(d, (np.sqrt(dot(r, r)) * slope - dot(r, d)) / dot(d, d)))
-
-
-@helper
-def _corrected_inside(spread, r):
-    """r, moved along a and b until r . a = |r| slope_s and r . b = |r| slope_t."""
+def _correction(spread, side, r):
+    """How far to move s and t until r . d = |r| times the slope along every free direction d."""
     a, b, length = spread.a, spread.b, np.sqrt(dot(r, r))
-    aa, ab, bb = dot(a, a), dot(a, b), dot(b, b)
     off_a, off_b = length * spread.slope_s - dot(a, r), length * spread.slope_t - dot(b, r)
-    det = aa * bb - ab * ab
-    return add(r, add(scale(a, (bb * off_a - ab * off_b) / det), scale(b, (aa * off_b - ab * off_a) / det)))
+    if side == INSIDE:
+        aa, ab, bb = dot(a, a), dot(a, b), dot(b, b)
+        det = aa * bb - ab * ab
+        return (bb * off_a - ab * off_b) / det, (aa * off_b - ab * off_a) / det
+    if side == ALONG_A:
+        return off_a / dot(a, a), 0.0
+    if side == ALONG_B:
+        return 0.0, off_b / dot(b, b)
+    d = sub(b, a)
+    u = (off_b - off_a) / dot(d, d)
+    return -u, u
 
 
 @helper

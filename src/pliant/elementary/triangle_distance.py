@@ -79,7 +79,7 @@ def _closest_features(points, quads, p, weights):
             best, best_f, best_s, best_t, n = length, f, s, t, r
     turned = -1.0 if 3 <= best_f < 6 else 1.0  # a vertex of the second triangle comes first in its pair
     if best_f < 6:
-        of = turned, turned * (best_s + best_t - 1.0), -turned * best_s, -turned * best_t
+        of = turned, -turned * (1.0 - best_s - best_t), -turned * best_s, -turned * best_t
     else:
         of = 1.0 - best_s, best_s, best_t - 1.0, -best_t
     for k in range(4):
