@@ -4,8 +4,8 @@ Each step looks for the closest points of the two triangles, which are those of 
 pairs, and divides the distance by the largest speed at which two of their vertices approach each other along it.
 
 As in PQP, from which that distance is usually taken, edges come first, and the search ends as soon as two features are
-found that the rest of the triangles is not between: then no two others are closer. Triangles that cross each other
-have no distance: they count as touching, then, whether any of their features touch or not.
+found that the rest of the triangles is not between: then no two others are closer. The next step begins with what was
+closest. Triangles that cross each other have no distance: they count as touching, whether their features do or not.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ def _first_contacts(x0, x1, tolerance, begin, end, toi):
 def _advance(a, b, va, vb, close):
     """(first time at which two triangles with corners a and b and velocities va and vb touch, or NEVER; distances)."""
     tolerance, error = close
-    t, steps = 0.0, 0
+    t, steps, vertex_first = 0.0, 0, False
     for step in range(STEPS):
         at = moved(a[0], va[0], t), moved(a[1], va[1], t), moved(a[2], va[2], t)
         bt = moved(b[0], vb[0], t), moved(b[1], vb[1], t), moved(b[2], vb[2], t)
-        r, gap, taken = _distance(at, bt)
+        n, gap, (of_vertex, swapped, i, j), taken = _distance(at, bt, vertex_first)
         steps += taken
         if step == 0:
             tolerance = min(tolerance, 0.5 * max(gap, 0.0))
         if gap <= tolerance + error:
             return t, steps
-        speed = -_separation(va, vb, r)
+        speed = -_separation(va, vb, n)
         if speed <= 0.0:
             return NEVER, steps
         later = t + (gap - (error + 0.5 * tolerance)) / speed * ROUNDED_DOWN
@@ -73,38 +73,66 @@ def _advance(a, b, va, vb, close):
         if not later > t:
             return t, steps
         t = later
+        # What is closest now comes first in the next step, and mostly is enough.
+        a, va, b, vb, vertex_first = _turned_by(a, i), _turned_by(va, i), _turned_by(b, j), _turned_by(vb, j), of_vertex
+        if swapped:
+            a, va, b, vb = b, vb, a, va
     return t, steps
 
 
 @helper
-def _distance(a, b):
+def _distance(a, b, vertex_first):
     """(unit vector between the closest points, from b to a; how far the triangles are apart along it, at most 0 where
-    they cross; distances computed)."""
-    best, closest, apart, taken = np.inf, (0.0, 0.0, 0.0), -1.0, 0
-    for _ in range(3):
-        for _ in range(3):
-            _, _, _, r, gap = shortest(EDGE_EDGE, spread_of(EDGE_EDGE, (a[0], a[1], b[0], b[1]), _NO_RADII))
+    they cross; which features these are; distances computed).
+
+    Features: whether a vertex and a face, whether the vertex is one of b, and the number of their corner in a and in b.
+    """
+    best, closest, apart, features, taken = np.inf, (0.0, 0.0, 0.0), -1.0, (False, False, 0, 0), 0
+    if vertex_first:
+        best, closest = _between(VERTEX_FACE, (a[0], b[0], b[1], b[2]))
+        apart, features, taken = _separation(a, b, closest), (True, False, 0, 0), 1
+        if apart >= _WIDEST * best:
+            return closest, apart, features, taken
+    for i in range(3):
+        for j in range(3):
+            gap, n = _between(EDGE_EDGE, (a[0], a[1], b[0], b[1]))
             taken += 1
             if gap < best:
-                best, closest = gap, scale(r, 1.0 / gap)
-                apart = _separation(a, b, closest)
+                best, closest, apart, features = gap, n, _separation(a, b, n), (False, False, i, j)
                 if apart >= _WIDEST * best:
-                    return closest, apart, taken
+                    return closest, apart, features, taken
             b = turned(b)
         a = turned(a)
-    sign = 1.0
-    for _ in range(2):
-        for _ in range(3):
-            _, _, _, r, gap = shortest(VERTEX_FACE, spread_of(VERTEX_FACE, (a[0], b[0], b[1], b[2]), _NO_RADII))
-            taken += 1
-            if gap < best:
-                best, closest = gap, scale(r, sign / gap)
-                apart = _separation(a, b, closest) if sign > 0.0 else _separation(b, a, closest)
-                if apart >= _WIDEST * best:
-                    return closest, apart, taken
-            a = turned(a)
-        a, b, sign = b, a, -sign
-    return closest, apart, taken
+    for i in range(3):
+        gap, n = _between(VERTEX_FACE, (a[0], b[0], b[1], b[2]))
+        taken += 1
+        if gap < best:
+            best, closest, apart, features = gap, n, _separation(a, b, n), (True, False, i, 0)
+            if apart >= _WIDEST * best:
+                return closest, apart, features, taken
+        a = turned(a)
+    for j in range(3):
+        gap, n = _between(VERTEX_FACE, (b[0], a[0], a[1], a[2]))
+        taken += 1
+        if gap < best:
+            n = scale(n, -1.0)
+            best, closest, apart, features = gap, n, _separation(a, b, n), (True, True, 0, j)
+            if apart >= _WIDEST * best:
+                return closest, apart, features, taken
+        b = turned(b)
+    return closest, apart, features, taken
+
+
+@helper
+def _between(kind, x):
+    """(distance of two features, unit vector between their closest points from the second to the first)."""
+    _, _, _, r, gap = shortest(kind, spread_of(kind, x, _NO_RADII))
+    return gap, scale(r, 1.0 / gap)
+
+
+@helper
+def _turned_by(x, corner):
+    return x if corner == 0 else turned(x) if corner == 1 else turned(turned(x))
 
 
 @helper
