@@ -18,6 +18,7 @@ SCENE_SIZES = {
     "ball_heap": 500,
     "crumpled_sheet": 500,
     "passing_sheets": 200,
+    "exploding": 500,
 }
 
 

@@ -1,7 +1,7 @@
 """Random pairs of moving triangles in the unit cube, as paper 002 compares its methods on (sections 8.1 and 8.2).
 
-Which pairs touch is decided here, by halving intervals of time with plain numpy: pairs that leave any doubt (within 1e-3
-of the rim of a feature, a grazing contact) are not used, and the answer does not lean towards any method.
+Which pairs touch is decided here, by halving intervals of time with plain numpy: pairs that leave any doubt (contact
+within 1e-3 of the rim of a feature, or grazing) are not used, and the choice does not lean towards any method.
 """
 
 from typing import NamedTuple
@@ -21,11 +21,11 @@ _PAIRS = (
 
 
 class TrianglePairs(NamedTuple):
-    """x0, x1 : (k, 6, 3) float64, a0 a1 a2 b0 b1 b2 at t = 0 and t = 1; touching : (k,) bool, whether they do between."""
+    """Pairs of triangles that move straight from x0 to x1."""
 
-    x0: np.ndarray
+    x0: np.ndarray  # (k, 6, 3) float64, a0 a1 a2 b0 b1 b2
     x1: np.ndarray
-    touching: np.ndarray
+    touching: np.ndarray  # (k,) bool, whether they do at any time
 
 
 def random_pairs(count: int, motion: str = "medium", apart: float = 1.0, seed: int = 0) -> TrianglePairs:
@@ -132,7 +132,7 @@ def _bernstein(e1: np.ndarray, e2: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def _insideness(of_edges: bool, e1: np.ndarray, e2: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """(k,) how far inside both features the point is in which plane or lines meet, as a part of them; below 0: beyond."""
+    """(k,) how far inside both features the point is in which plane or lines meet, as a part of them; else below 0."""
     n = np.cross(e1, e2)
     squared = np.maximum((n * n).sum(axis=1), _TINY)
     s, t = ((np.cross(*v) * n).sum(axis=1) / squared for v in ((w, e2), (e1, w)))
