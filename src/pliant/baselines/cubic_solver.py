@@ -51,7 +51,12 @@ def _first_contacts(x0, x1, tolerance, begin, end, toi):
         for _ in range(3):
             e1, e1_end = sub(a[1], a[0]), sub(a_end[1], a_end[0])
             for _ in range(3):
-                e2, e2_end, w, w_end = sub(b[1], b[0]), sub(b_end[1], b_end[0]), sub(b[0], a[0]), sub(b_end[0], a_end[0])
+                e2, e2_end, w, w_end = (
+                    sub(b[1], b[0]),
+                    sub(b_end[1], b_end[0]),
+                    sub(b[0], a[0]),
+                    sub(b_end[0], a_end[0]),
+                )
                 c = cubic(w, w_end, cross_controls(e1, e2, e1_end, e2_end))
                 if _changes_sign(c):
                     t = _first_touch(EDGE_EDGE, c, (e1, e2, w), (e1_end, e2_end, w_end), first)

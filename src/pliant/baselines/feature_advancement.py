@@ -1,8 +1,8 @@
 """Conservative advancement of features (paper 002, section 3): six vertex-face and nine edge-edge pairs, one by one.
 
 Each step computes the closest points of the two features and divides their distance by the largest speed at which two
-vertices approach each other along the line between these points (equations 9 and 15). No condition discards a pair. With
-temporal culling: the earliest contact so far is the end of the motion for the pairs that come after it.
+vertices approach each other along the line between these points (equations 9 and 15). No condition discards a pair.
+Temporal culling: the earliest contact so far is the end of the motion for the pairs that come after it.
 
 Not in the paper: steps keep half the tolerance and the rounding errors back, as ours do, so that a time is never late.
 """

@@ -1,7 +1,7 @@
 """Conservative advancement of triangles (local advancement; Tang, Kim and Manocha 2010): one loop for a pair.
 
-Each step looks for the closest points of the two triangles, which are those of one of nine edge-edge and six vertex-face
-pairs, and divides the distance by the largest speed at which two of their vertices approach each other along it.
+Each step looks for the closest points of the two triangles, those of one of nine edge-edge and six vertex-face pairs,
+and divides the distance by the largest speed at which two of their vertices approach each other along it.
 
 As in PQP, from which that distance is usually taken, edges come first, and the search ends as soon as two features are
 found that the rest of the triangles is not between: then no two others are closer. The next step begins with what was

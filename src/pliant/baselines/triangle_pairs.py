@@ -1,7 +1,7 @@
 """What the methods for pairs of triangles share: loading them, running them on threads, and what comes back.
 
-A pair is six points, a0 a1 a2 b0 b1 b2, that move straight from x0 to x1. Its corners are loaded into tuples once. A loop
-over features turns the corners of a triangle round instead of indexing them, so that they stay in registers.
+A pair is six points, a0 a1 a2 b0 b1 b2, that move straight from x0 to x1. Its corners are loaded into tuples, once.
+Loops over features turn the corners of a triangle round instead of indexing them, so that they can stay in tuples.
 """
 
 from __future__ import annotations
