@@ -53,6 +53,7 @@ TRIANGLE_METHODS: dict[str, Callable[[np.ndarray, np.ndarray, float, int], First
     "feature_advancement": feature_advancement.first_contacts,
     "triangle_advancement": triangle_advancement.first_contacts,
     "cubic_solver": cubic_solver.first_contacts,
+    "cubic_solver_after_dnf": cubic_solver.first_contacts_after_dnf,
 }
 
 

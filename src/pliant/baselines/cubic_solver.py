@@ -1,9 +1,12 @@
 """A plain cubic solver, as in OpenCCD: when are four vertices coplanar, and do the features touch then?
 
-For each of six vertex-face and nine edge-edge pairs: the cubic of coplanarity; no root where its Bernstein coefficients
-have one sign; else Newton's method, kept within bounds by bisection, between the times at which it turns; then whether
-the closest points of plane or lines lie on the features, to within a tolerance. The vertices of one triangle share what
-they can of their cubics, and a root later than the earliest contact so far is not looked at.
+For each of six vertex-face and nine edge-edge pairs: the cubic of coplanarity; no root where an interval that holds its
+values is clear of 0; else Newton's method, kept within bounds by bisection, between the times at which it turns; then
+whether the point in which plane or lines meet lies on the features, to within a tolerance. The vertices of one triangle
+share what they can of their cubics, and a root later than the earliest contact so far is not looked at.
+
+With ``first_contacts_after_dnf`` the interval is that of the Bernstein coefficients, which is narrower: the deforming
+non-penetration filter, which is younger than OpenCCD's solver.
 
 Plain floating point, without error bounds: unlike ours it may miss contacts (four vertices that stay coplanar, grazing
 contacts, where rounding hides a double root) and invent some (within the tolerance).
@@ -28,8 +31,23 @@ def first_contacts(x0: np.ndarray, x1: np.ndarray, tolerance: float, threads: in
     return run_kernel(_first_contacts, x0, x1, tolerance, threads)
 
 
+def first_contacts_after_dnf(x0: np.ndarray, x1: np.ndarray, tolerance: float, threads: int) -> FirstContacts:
+    """The same, with cubics discarded by their Bernstein coefficients."""
+    return run_kernel(_first_contacts_after_dnf, x0, x1, tolerance, threads)
+
+
 @kernel
 def _first_contacts(x0, x1, tolerance, begin, end, toi):
+    return _solve(x0, x1, begin, end, toi, False)
+
+
+@kernel
+def _first_contacts_after_dnf(x0, x1, tolerance, begin, end, toi):
+    return _solve(x0, x1, begin, end, toi, True)
+
+
+@helper
+def _solve(x0, x1, begin, end, toi, by_bernstein):
     steps = 0
     for p in range(begin, end):
         a, b = corners(x0, p)
@@ -42,7 +60,7 @@ def _first_contacts(x0, x1, tolerance, begin, end, toi):
             for _ in range(3):
                 w, w_end = sub(a[0], b[0]), sub(a_end[0], b_end[0])
                 c = cubic(w, w_end, n)
-                if _changes_sign(c):
+                if _may_vanish(c, by_bernstein):
                     t = _first_touch(VERTEX_FACE, c, (e1, e2, w), (e1_end, e2_end, w_end), first)
                     if t <= first:
                         first, hit = t, True
@@ -58,7 +76,7 @@ def _first_contacts(x0, x1, tolerance, begin, end, toi):
                     sub(b_end[0], a_end[0]),
                 )
                 c = cubic(w, w_end, cross_controls(e1, e2, e1_end, e2_end))
-                if _changes_sign(c):
+                if _may_vanish(c, by_bernstein):
                     t = _first_touch(EDGE_EDGE, c, (e1, e2, w), (e1_end, e2_end, w_end), first)
                     if t <= first:
                         first, hit = t, True
@@ -70,8 +88,13 @@ def _first_contacts(x0, x1, tolerance, begin, end, toi):
 
 
 @helper
-def _changes_sign(c):
-    return min(min(c[0], c[1]), min(c[2], c[3])) <= 0.0 and max(max(c[0], c[1]), max(c[2], c[3])) >= 0.0
+def _may_vanish(c, by_bernstein):
+    """Zero is within the Bernstein coefficients, or within the interval c0 + [0, 1] p1 + [0, 1] p2 + [0, 1] p3."""
+    if by_bernstein:
+        return min(min(c[0], c[1]), min(c[2], c[3])) <= 0.0 and max(max(c[0], c[1]), max(c[2], c[3])) >= 0.0
+    p1, p2, p3 = 3.0 * (c[1] - c[0]), 3.0 * (c[2] - 2.0 * c[1] + c[0]), c[3] - c[0] - 3.0 * (c[2] - c[1])
+    lower, upper = min(p1, 0.0) + min(p2, 0.0) + min(p3, 0.0), max(p1, 0.0) + max(p2, 0.0) + max(p3, 0.0)
+    return c[0] + lower <= 0.0 and c[0] + upper >= 0.0
 
 
 @helper
