@@ -40,8 +40,10 @@ def advancement(options: Options) -> None:
     rounds = max(7, options.repeats)
     _distances(rounds)
     report = _report("Paper 002, Figure 7: pairs that never touch, by motion", "motion", options)
-    for motion in MOTIONS:
-        _race(motion, random_pairs(RANDOM, motion)[:2], rounds, report)
+    for near in (False, True):
+        for motion in MOTIONS:
+            pairs = random_pairs(RANDOM, motion, near=near)
+            _race(f"{motion}, {'near' if near else 'anywhere'}", pairs[:2], rounds, report)
     report.show()
     report = _report("Paper 002, Figure 8: share of pairs that never touch (false positives)", "share", options)
     for apart in FALSE_POSITIVES:
@@ -115,7 +117,7 @@ def _report(title: str, first: str, options: Options) -> Report:
     return Report(
         "advancement",
         f"{title}.\nNanoseconds of CPU for a pair, one thread, and ratios to ours (the sequence, then advancement); "
-        "with the exact solver;\nwhat is in contact; how many more or fewer ours and the others report; hash of our times",
+        "with the exact solver;\npairs in contact; how many more or fewer we and the others report; hash of our times",
         f"{first}, pairs, ours, {', '.join(f'{label}, ratio' for label in BASELINES)}, exact, contacts, others, hash",
         options.save,
     )

@@ -146,6 +146,15 @@ def test_pairs_are_those_that_were_asked_for(motion):
     assert not (crossing[:, 0] // 2 == crossing[:, 1] // 2).any()
 
 
+def test_pairs_anywhere_are_small_and_mostly_far_apart():
+    pairs = random_pairs(500, "small", near=False)
+    triangles = pairs.x0.reshape(-1, 2, 3, 3)
+    assert np.ptp(triangles, axis=2).max() <= 0.25
+    overlapping = (triangles.min(axis=2).max(axis=1) <= triangles.max(axis=2).min(axis=1)).all(axis=1)
+    assert overlapping.mean() < 0.2
+    assert not np.isfinite(exact(pairs.x0, pairs.x1)).any()
+
+
 def test_one_seed_one_set_of_pairs():
     first, again, other = (random_pairs(200, "small", 0.75, seed=seed) for seed in (3, 3, 4))
     for a, b in zip(first, again):

@@ -28,17 +28,21 @@ class TrianglePairs(NamedTuple):
     touching: np.ndarray  # (k,) bool, whether they do at any time
 
 
-def random_pairs(count: int, motion: str = "medium", apart: float = 1.0, seed: int = 0) -> TrianglePairs:
-    """Pairs of triangles with overlapping swept boxes, that do not cross each other at the start.
+def random_pairs(
+    count: int, motion: str = "medium", apart: float = 1.0, seed: int = 0, near: bool = True
+) -> TrianglePairs:
+    """Pairs of triangles that do not cross each other at the start.
 
     motion : of MOTIONS: how far triangles move, each in a direction of its own, and corners 0.3 times as much of theirs
     apart : the share of pairs that never touch (the "false positive rate" of the boxes); exact to one pair
+    near : True: corners anywhere in the cube, and swept boxes overlap, as of the pairs that a hierarchy leaves.
+        False: triangles a quarter of that size, with a quarter of the motion, anywhere in the cube, mostly far apart
     """
-    rng = np.random.default_rng([seed, *motion.encode()])
+    rng = np.random.default_rng([seed, near, *motion.encode()])
     wanted = {False: round(apart * count), True: count - round(apart * count)}
     found: dict[bool, list[np.ndarray]] = {False: [], True: []}
     while any(sum(map(len, found[kind])) < number for kind, number in wanted.items()):
-        x = _candidates(rng, MOTIONS[motion])
+        x = _candidates(rng, MOTIONS[motion], near)
         touches, doubtful = _touching(x)
         for kind in wanted:
             found[kind].append(x[(touches == kind) & ~doubtful])
@@ -48,16 +52,19 @@ def random_pairs(count: int, motion: str = "medium", apart: float = 1.0, seed: i
     return TrianglePairs(x[order, 0].copy(), x[order, 1].copy(), touching[order])
 
 
-def _candidates(rng: np.random.Generator, size: float) -> np.ndarray:
-    """Pairs (k, 2, 6, 3), start and end, whose swept boxes overlap and which do not cross at the start."""
+def _candidates(rng: np.random.Generator, size: float, near: bool) -> np.ndarray:
+    """Pairs (k, 2, 6, 3), start and end, which do not cross at the start, and of which swept boxes overlap if near."""
     start = rng.uniform(size=(_BATCH, 6, 3))
+    if not near:
+        start = (start + 3.0 * np.repeat(rng.uniform(size=(_BATCH, 2, 3)), 3, axis=1)) / 4.0
+        size = size / 4.0
     shift = np.repeat(_directions(rng, (_BATCH, 2)), 3, axis=1)
     x = np.stack([start, start + size * (shift + 0.3 * _directions(rng, (_BATCH, 6)))], axis=1)
     lower, upper = (
         extreme(x.reshape(_BATCH, 2, 2, 3, 3), axis=(1, 3)) for extreme in (np.min, np.max)
     )  # of both triangles: (k, 2, 3)
     overlapping = (lower.max(axis=1) <= upper.min(axis=1)).all(axis=1)
-    return x[overlapping & ~_crossing(start)]
+    return x[(overlapping | (not near)) & ~_crossing(start)]
 
 
 def _directions(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
