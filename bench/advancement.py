@@ -28,7 +28,7 @@ BASELINES = {
     "feature CA": "feature_advancement",
     "triangle CA": "triangle_advancement",
     "cubic": "cubic_solver",
-    "cubic + DNF": "cubic_solver_after_dnf",
+    "+ DNF": "cubic_solver_after_dnf",
 }
 FALSE_POSITIVES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 RANDOM = 8000  # pairs: the paper has a thousand, which is too short a time here
@@ -141,7 +141,7 @@ def _race(name: str, x: tuple[np.ndarray, np.ndarray], rounds: int, report: Repo
         name, f"{len(x[0]):,}", f"{each['ours']:.0f}",
         *(cell for label in BASELINES for cell in (f"{each[label]:.0f}", f"{each[label] / each['ours']:.1f}")),
         f"{each['exact']:.0f}", f"{hits['exact']:,}",
-        " ".join(f"{hits[label] - hits['exact']:+d}" for label in ("ours", *BASELINES)), _hash(ours.toi),
+        " ".join(f"{hits[label] - hits['exact']}" for label in ("ours", *BASELINES)), _hash(ours.toi),
         scene=name, pairs=len(x[0]), nanoseconds=each, hits=hits, hash=_hash(ours.toi),
         stages=[list(stage) for stage in ours.stages],
     )  # fmt: skip

@@ -131,8 +131,8 @@ def _pieces(faces: np.ndarray, cell: np.ndarray, cells: tuple[int, int]) -> tupl
 
 
 def _nearest_site(at: np.ndarray, cells: tuple[int, int]) -> np.ndarray:
-    """(m,) number of the site nearest to each place (m, 2), in cells: one site in each square of PIECE cells."""
-    counts = [max(1, round(c / PIECE)) for c in cells]
+    """(m,) number of the site nearest to each place (m, 2), in cells: one in each square of PIECE cells, or fewer."""
+    counts = [max(1, min(3, c // 2), round(c / PIECE)) for c in cells]
     jitter = np.random.default_rng(cells[0] * cells[1]).uniform(0.1, 0.9, (*counts, 2))
     place = at * (counts[0] / cells[0], counts[1] / cells[1])
     square = np.floor(place).astype(np.int64)
