@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from bench.advancement import advancement
 from bench.cones import cones
 from bench.contours import contours
 from bench.discrete import discrete
@@ -20,7 +21,8 @@ from bench.variants import bounds, leaf, sheets
 
 OURS = peers, filters, sizes, memory, startup, sheets, bounds, leaf, discrete, near
 OF_PAPER_000 = cones, contours, fronts, refit, low_level
-PARTS = {part.__name__: part for part in OURS + OF_PAPER_000}
+OF_PAPER_002 = (advancement,)
+PARTS = {part.__name__: part for part in OURS + OF_PAPER_000 + OF_PAPER_002}
 DEFAULT = ("peers", "filters")
 
 

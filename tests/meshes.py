@@ -18,6 +18,14 @@ SCENE_SIZES = {
     "ball_heap": 500,
     "crumpled_sheet": 500,
     "passing_sheets": 200,
+    "twisting": 300,
+    "funnel": 500,
+    "bishop": 500,
+    "falling": 300,
+    "flamenco": 800,
+    "squishy_ball": 500,
+    "hanging_cloth": 500,
+    "exploding": 500,
 }
 
 

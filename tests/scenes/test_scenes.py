@@ -301,6 +301,38 @@ def test_falling_figure_falls_by_edges_a_step():
     assert (np.diff(scene.frames[:, :, 2].mean(axis=1)) < -1.3 * edge).all()
 
 
+def test_exploding_has_the_size_of_the_benchmark():
+    assert inspect.signature(scenes._SCENES["exploding"]).parameters["triangles"].default == 252_000
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_pieces_fly_through_each_other_in_every_step(seed):
+    scene = scenes.load("exploding", triangles=20_000, frames=5, seed=seed)
+    hitter = scene.objects.max()
+    hits = 0
+    for x0, x1 in scene.steps():
+        contacts = pliant.ccd(scene.faces, x0, x1)
+        labels = scene.objects[contacts.vertices]
+        between_pieces = (labels != labels[:, :1]).any(axis=1) & (labels < hitter).all(axis=1)
+        hits += np.count_nonzero((labels == hitter).any(axis=1))
+        assert 0.01 < np.count_nonzero(between_pieces) / len(scene.faces) < 0.3
+    assert hits > 20
+
+
+def test_exploding_starts_whole_and_bursts():
+    scene = scenes.load("exploding", triangles=20_000)
+    pieces = scene.objects.max()
+    assert 150 < pieces < 400
+    assert len(pliant.dcd(scene.faces, scene.x0)) < 0.001 * len(scene.faces)
+    assert len(pliant.dcd(scene.faces, scene.frames[5])) > 0.01 * len(scene.faces)
+    # Every piece keeps its shape, and gets away from the others.
+    edges, _ = edges_of(scene.faces)
+    length = np.linalg.norm(scene.frames[:, edges[:, 0]] - scene.frames[:, edges[:, 1]], axis=2)
+    np.testing.assert_allclose(length, length[:1].repeat(len(length), axis=0), rtol=1e-9)
+    body = scene.frames[:, scene.objects < pieces]
+    assert (np.diff(np.linalg.norm(body - body.mean(axis=1, keepdims=True), axis=2).mean(axis=1)) > 0).all()
+
+
 @pytest.mark.parametrize("around", [False, True])
 def test_weave_is_an_irregular_sheet(around):
     faces, points = weave(30, 20, around)

@@ -14,6 +14,7 @@ import numpy as np
 from .bodies import ball_heap, flat_sheets, passing_sheets
 from .cloth import crumpled_sheet, flowing_cloth, twisted_cloth, twisting
 from .drapes import funnel, hanging_cloth
+from .explosion import exploding
 from .garments import bishop, falling, flamenco
 from .scene import Scene
 from .tentacles import squishy_ball
@@ -34,6 +35,7 @@ _SCENES = {
     "flamenco": flamenco,
     "squishy_ball": squishy_ball,
     "hanging_cloth": hanging_cloth,
+    "exploding": exploding,
 }
 
 
