@@ -107,16 +107,15 @@ def _coplanar(e1: np.ndarray, e2: np.ndarray, w: np.ndarray) -> tuple[np.ndarray
     """(rows in which w . (e1 x e2) may vanish, the three vectors at that time, whether it surely does): each vector
     is (k, 2, 3), at the start and at the end."""
     rows, lower, width = np.arange(len(w)), np.zeros(len(w)), 1.0
-    for _ in range(_HALVINGS + 1):
+    while True:
         ends = [_at(v[rows], lower, width) for v in (e1, e2, w)]
         c = _bernstein(*ends)
         kept = (c.min(axis=0) <= _TINY) & (c.max(axis=0) >= -_TINY)
-        rows, lower, c, ends = rows[kept], lower[kept], c[:, kept], [v[kept] for v in ends]
+        rows, lower = rows[kept], lower[kept]
         if width <= 0.5**_HALVINGS:
-            break
+            return rows, [v[kept].mean(axis=1) for v in ends], (c[0] * c[3] < 0)[kept]
         width *= 0.5
         rows, lower = np.tile(rows, 2), np.concatenate([lower, lower + width])
-    return rows, [v.mean(axis=1) for v in ends], c[0] * c[3] < 0
 
 
 def _at(v: np.ndarray, lower: np.ndarray, width: float) -> np.ndarray:
