@@ -31,7 +31,7 @@ BASELINES = {
     "+ DNF": "cubic_solver_after_dnf",
 }
 FALSE_POSITIVES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
-RANDOM = 8000  # pairs: the paper has a thousand, which is too short a time here
+RANDOM = 40_000  # pairs: the paper has a thousand, which is too short a time here
 SAMPLE = 200_000  # pairs of a scene
 EXPLODING = 0, 5  # steps
 
@@ -40,10 +40,10 @@ def advancement(options: Options) -> None:
     rounds = max(7, options.repeats)
     _distances(rounds)
     report = _report("Paper 002, Figure 7: pairs that never touch, by motion", "motion", options)
-    for near in (False, True):
+    for size in (0.25, 1.0):
         for motion in MOTIONS:
-            pairs = random_pairs(RANDOM, motion, near=near)
-            _race(f"{motion}, {'near' if near else 'anywhere'}", pairs[:2], rounds, report)
+            pairs = random_pairs(RANDOM, motion, size=size)
+            _race(f"{motion}, size {size:g}", pairs[:2], rounds, report)
     report.show()
     report = _report("Paper 002, Figure 8: share of pairs that never touch (false positives)", "share", options)
     for apart in FALSE_POSITIVES:

@@ -26,7 +26,7 @@ from pliant._threads import Crew, Progress
 from pliant.bounds.kdops import AXES
 from pliant.contacts import Contacts, Intersections, Step
 from pliant.discrete import Crossing, find_intersections
-from pliant.elementary.advance import INITIAL, TOLERANCE, Approach, approach_of
+from pliant.elementary.advance import INITIAL, TOLERANCE, Approach, approach_of, tolerance_of
 from pliant.elementary.exact import quads_of
 from pliant.elementary.paths import STRAIGHT, Paths, straight_paths
 from pliant.elementary.witness import points_of_contact
@@ -182,7 +182,12 @@ def _gate_motion(
     if not isinstance(motion, Motion):
         raise OptionError(f"motion={motion!r} is none; choose pliant.Accelerated, Screw, Rigid or Affine")
     scene_mesh, x0, end, labels = gate(mesh, x0, x0 if x1 is None else x1, objects, pairs)
-    paths = motion.paths(x0, None if x1 is None else end, scene_mesh.components if labels is None else labels)
+    if objects is None:  # vertices behind the last one that takes part move with nobody
+        named = np.full(len(x0), -1)
+        named[: len(scene_mesh.components)] = scene_mesh.components
+    else:
+        named = np.asarray(objects)  # as the user numbers them
+    paths = motion.paths(x0, None if x1 is None else end, named)
     return scene_mesh, x0, as_positions(paths.x1, "x1, where motion ends,"), labels, paths
 
 
@@ -195,11 +200,8 @@ def _approach(mesh: TriMesh, paths: Paths, wish: Wish) -> Approach | None:
     radii = as_radii(wish.min_distance, len(paths.x0))
     if wish.solver == "exact" and paths.mode == STRAIGHT and not radii.any():
         return None
-    used = mesh.vertices
-    ends = np.concatenate((0.25 * paths.x0[used], 0.25 * paths.x1[used]))
-    extent = 4.0 * float((ends.max(axis=0) - ends.min(axis=0)).max()) if len(used) else 1.0
-    tolerances = np.full(len(radii), min(tolerance * extent, 1e300))
-    return approach_of(paths, radii, tolerances, INITIAL.index(wish.initial), keep)
+    tolerances = tolerance_of(paths, mesh.vertices, tolerance)
+    return approach_of(paths, radii, tolerances, INITIAL.index(wish.initial), keep, tolerance)
 
 
 def dcd(

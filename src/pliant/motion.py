@@ -63,9 +63,14 @@ class Screw(Motion):
         lengths = _length(self.axis)
         if (lengths == 0.0).any():
             raise OptionError(f"axis {int(np.argmin(lengths))} is zero: it has no direction")
-        self.axis = self.axis / lengths[:, None]
+        largest = np.abs(self.axis).max(axis=1, keepdims=True)
+        self.axis = self.axis / largest / _length(self.axis / largest)[:, None]
         self.angle, self.along = (np.atleast_1d(as_floats(a, n)) for a, n in ((angle, "angle"), (along, "along")))
-        self.count = max(len(a) for a in (self.centre, self.axis, self.angle, self.along))
+        parts = {"centre": self.centre, "axis": self.axis, "angle": self.angle, "along": self.along}
+        self.count = max(map(len, parts.values()))
+        for name, part in parts.items():
+            if len(part) not in (1, self.count) or part.ndim != (2 if name in ("centre", "axis") else 1):
+                raise ShapeError(f"{name} has shape {part.shape}, which does not go with {self.count} objects")
         self.centre, self.axis = (np.broadcast_to(a, (self.count, 3)) for a in (self.centre, self.axis))
         self.angle, self.along = (np.broadcast_to(a, self.count) for a in (self.angle, self.along))
         self.objects = objects
@@ -81,16 +86,14 @@ class Screw(Motion):
         if x1 is not None:
             raise OptionError(f"x1 follows from motion={self!r}: leave it out")
         which = self._which(labels)
-        moves = which >= 0
-        centre, axis = self.centre[which], self.axis[which]
-        offset = x0 - centre
+        moves = (which >= 0)[:, None]
+        axis, offset = self.axis[which], x0 - self.centre[which]
+        angle = np.where(moves[:, 0], self.angle[which], 0.0)
         parallel = np.einsum("ij,ij->i", offset, axis)[:, None] * axis
-        angle = np.where(moves, self.angle[which], 0.0)
-        turns = (angle != 0.0)[:, None]
-        arm = np.where(turns, offset - parallel, 0.0)
+        arm = np.where(angle[:, None] != 0.0, offset - parallel, 0.0)
         paths = straight_paths(x0, x0)._replace(
-            mode=TURNING, angle=angle, arm=arm, across=np.cross(axis, arm), resting=np.where(turns, x0 - arm, x0),
-            along=np.where(moves[:, None], self.shift()[which], 0.0), bend=angle**2 * _length(arm) * (1.0 + 2.0**-40),
+            mode=TURNING, angle=angle, arm=arm, across=np.cross(axis, arm), body=which.astype(np.int32),
+            along=np.where(moves, self.shift()[which], 0.0), bend=angle**2 * _length(arm) * (1.0 + 2.0**-40),
         )  # fmt: skip
         return paths._replace(x1=positions_at(paths, 1.0))
 
@@ -101,6 +104,8 @@ class Screw(Motion):
                 raise ShapeError(f"objects must hold one integer for each of the {len(labels)} vertices")
         else:
             which = labels if self.count > 1 else np.zeros_like(labels)
+        if which.size and which.min() < -1:
+            raise OptionError(f"objects[{int(np.argmin(which))}] is {which.min()}: -1 is for none, and the least")
         if which.size and which.max() >= self.count:
             vertex = int(np.argmax(which))
             raise OptionError(f"vertex {vertex} is of object {which[vertex]}, but only {self.count} have a motion")
@@ -117,7 +122,7 @@ class Rigid(Screw):
     def __init__(self, transforms: Any, objects: Any = None) -> None:
         matrices = as_floats(transforms, "transforms")
         matrices = matrices[None] if matrices.ndim == 2 else matrices
-        if matrices.ndim != 3 or matrices.shape[1:] != (4, 4):
+        if matrices.ndim != 3 or matrices.shape[1:] != (4, 4) or len(matrices) == 0:
             raise ShapeError(f"transforms must have shape (4, 4) or (k, 4, 4), but has {np.shape(transforms)}")
         for i, matrix in enumerate(matrices):
             rotation = matrix[:3, :3]
@@ -165,10 +170,10 @@ def _screw_of(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     angle = float(np.arctan2(np.linalg.norm(skew), np.trace(rotation) - 1.0))
     if angle < 1e-12:
         return np.zeros(3), np.array([0.0, 0.0, 1.0]), 0.0
-    if np.pi - angle > 1e-3:
+    if angle < 0.5 * np.pi:
         axis = skew / np.linalg.norm(skew)
-    else:  # the symmetric part is 2 n n^T - 1 near half a turn, and the skew part vanishes
-        outer = (rotation + rotation.T) / 4.0 + np.eye(3) / 2.0
+    else:  # the skew part vanishes towards half a turn; the symmetric one is (1 - cos) n n^T + cos
+        outer = (rotation + rotation.T) / 2.0 - (np.trace(rotation) - 1.0) / 2.0 * np.eye(3)
         axis = outer[:, int(np.argmax(np.diag(outer)))]
         axis = axis / np.linalg.norm(axis)
         axis = -axis if np.dot(axis, skew) < 0.0 else axis
@@ -185,4 +190,7 @@ def _rows(x: Any, name: str) -> np.ndarray:
 
 
 def _length(x: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.einsum("ij,ij->i", x, x))
+    """(k,) lengths, also where squares would overflow or vanish."""
+    largest = np.abs(x).max(axis=1, initial=0.0)
+    unit = x / np.where(largest > 0.0, largest, 1.0)[:, None]
+    return largest * np.sqrt(np.einsum("ij,ij->i", unit, unit))

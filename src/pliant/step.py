@@ -11,7 +11,7 @@ import numpy as np
 from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.bounds.kdops import ROOM
-from pliant.elementary.advance import advance_pairs
+from pliant.elementary.advance import Approach, advance_pairs, approach_of, tolerance_of
 from pliant.elementary.certified import MISS, UNSURE
 from pliant.elementary.exact import decide, decide_if_easy, decide_if_hard
 from pliant.elementary.paths import STRAIGHT, positions_at, straight_paths
@@ -174,8 +174,14 @@ def _is_free(scene: Prepared, near: Near, x1: np.ndarray) -> bool:
         if scene.approach is None:
             hits = decide(kind, scene.x0, x1, table, pairs, *answers)
         else:
-            approach = scene.approach._replace(paths=straight_paths(scene.x0, x1))
-            hits = advance_pairs(kind, approach, table, pairs, 1.0, *answers)
+            hits = advance_pairs(kind, _shorter(scene, scene.approach, x1), table, pairs, 1.0, *answers)
         if hits:
             return False
     return True
+
+
+def _shorter(scene: Prepared, approach: Approach, x1: np.ndarray) -> Approach:
+    """What ``ccd`` would ask of the motion to x1."""
+    paths = straight_paths(scene.x0, x1)
+    tolerance = tolerance_of(paths, np.unique(scene.leaves.corners), approach.relative)
+    return approach_of(paths, approach.radii, tolerance, approach.initial, approach.keep, approach.relative)

@@ -138,21 +138,13 @@ def test_pairs_are_those_that_were_asked_for(motion):
     assert np.count_nonzero(pairs.touching) == 40
     assert 0.0 <= pairs.x0.min() < pairs.x0.max() <= 1.0
     moved = np.linalg.norm((pairs.x1 - pairs.x0).reshape(-1, 2, 3, 3).mean(axis=2), axis=2)
-    assert moved.mean() == pytest.approx(MOTIONS[motion], rel=0.1)
+    assert moved.mean() == pytest.approx(0.25 * MOTIONS[motion], rel=0.1)
+    assert np.ptp(pairs.x0.reshape(-1, 2, 3, 3), axis=2).max() <= 0.25
     swept = np.stack([pairs.x0, pairs.x1], axis=1).reshape(-1, 2, 2, 3, 3)
     assert (swept.min(axis=(1, 3)).max(axis=1) <= swept.max(axis=(1, 3)).min(axis=1)).all()
     faces = np.arange(6 * 400).reshape(-1, 3)
     crossing = pliant.dcd(faces, pairs.x0.reshape(-1, 3)).faces
     assert not (crossing[:, 0] // 2 == crossing[:, 1] // 2).any()
-
-
-def test_pairs_anywhere_are_small_and_mostly_far_apart():
-    pairs = random_pairs(500, "small", near=False)
-    triangles = pairs.x0.reshape(-1, 2, 3, 3)
-    assert np.ptp(triangles, axis=2).max() <= 0.25
-    overlapping = (triangles.min(axis=2).max(axis=1) <= triangles.max(axis=2).min(axis=1)).all(axis=1)
-    assert overlapping.mean() < 0.2
-    assert not np.isfinite(exact(pairs.x0, pairs.x1)).any()
 
 
 def test_one_seed_one_set_of_pairs():

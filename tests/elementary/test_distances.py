@@ -140,3 +140,12 @@ def test_empty_and_wrong_input(kind):
     for bad in (np.zeros((2, 5, 3)), np.zeros((rows, 3)), np.full((1, rows, 3), np.nan), np.full((1, rows, 3), "a")):
         with pytest.raises(pliant.MeshError):
             ask(kind, bad)
+
+
+@pytest.mark.parametrize("angle", [1e-3, 1e-5, 1e-7, 1e-9])
+@pytest.mark.parametrize("height", [0.0, 1e-9, 3e-6])
+def test_edges_that_cross_at_a_small_angle(angle, height):
+    """Below 1e-5 they had the distance of an end point."""
+    a = [(-1.0, 0, 0), (1.0, 0, 0)]
+    b = [(-1.0, -angle, height), (1.0, angle, height)]
+    assert pliant.edge_edge_distance(np.array([a + b])).distance[0] == pytest.approx(height, abs=1e-14)

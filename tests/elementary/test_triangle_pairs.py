@@ -88,19 +88,21 @@ def tried(request):
 def left_by(x0, x1, which=ALL, radii=0.0, tolerance=0.0):
     """(k, 15) bool: the pairs of features that conditions (bits) leave; and how many each took."""
     left, culled = np.empty(len(x0), np.int16), np.zeros(len(CULLS), np.int64)
-    cull_features(x0, x1, np.full((1, 6), radii), tolerance, which, left, culled)
+    largest = max(np.abs(x0).max(), np.abs(x1).max())
+    cull_features(x0, x1, np.full((1, 6), radii), tolerance, largest, which, left, culled)
     kept = (left[:, None] >> np.arange(15) & 1).astype(bool)
     assert culled.sum() == (~kept).sum()
     return kept, culled
 
 
-@pytest.mark.parametrize("which", [1 << k for k in range(7)] + [ALL])
+@pytest.mark.parametrize("which", [1 << k for k in range(len(CULLS))] + [ALL])
 def test_no_condition_takes_a_contact(tried, which):
     name, x0, x1, (hit, _, _) = tried
     kept, culled = left_by(x0, x1, which)
     assert kept[hit].all()
     assert 0.3 < hit.any(axis=1).mean() < 0.9
-    assert culled.sum() > (1000 if name == "drifting" else 20)
+    if not (name == "degenerate" and which == 1):  # whose centres are nearly all in one place
+        assert culled.sum() > (1000 if name == "drifting" else 20)
     assert (culled > 0).sum() == bin(which).count("1") or name != "drifting"
 
 

@@ -27,9 +27,9 @@ from pliant._jit import announce_compilation, helper, kernel
 from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS
 from pliant.elementary.distance import shortest, spread_of, turning_of
-from pliant.elementary.paths import STRAIGHT, Paths, coefficients, largest_of, place
+from pliant.elementary.paths import ACCELERATED, STRAIGHT, Paths, coefficients, largest_of, place, size_of
 from pliant.mesh.features import VERTEX_FACE, quad
-from pliant.vec3 import UNIT_ROUNDOFF, dot, scale, sub
+from pliant.vec3 import UNIT_ROUNDOFF, dot, row, scale, sub
 
 # How a pair ended, beside MISS and HIT (within the tolerance): it began within its radii; or it got no further before
 # it was within the tolerance, and counts as a contact there.
@@ -41,8 +41,7 @@ INITIAL = ("stop", "ignore", "relative")
 
 TOLERANCE = 1e-9  # by default, relative to the extent of what is looked at
 _STEPS = 200  # far more than are ever needed: most pairs end after 3, grazing ones after 40
-# Positions are off by 16 u of the largest coefficient, 1, and a difference of two along a unit vector by three times
-# that.
+# Positions are off by 16 u of their size, and a difference of two along a unit vector by three times that.
 _ERROR = 128 * UNIT_ROUNDOFF
 
 
@@ -52,17 +51,30 @@ class Approach(NamedTuple):
     paths: Paths
     radii: np.ndarray  # (n,)
     tolerance: np.ndarray  # (n,) of a pair: that of its first vertex
-    factor: float  # a power of two that brings the largest coefficient of a path near 1, such that all are below 1
+    factor: float  # a power of two that brings the largest coordinate near 1
     initial: int = STOP
     keep: float = 0.0  # of the distance at the start, for RELATIVE
+    relative: float = 0.0  # the tolerance, as a part of the extent of the scene
 
 
 def approach_of(
-    paths: Paths, radii: np.ndarray, tolerance: np.ndarray, initial: int = STOP, keep: float = 0.0
+    paths: Paths,
+    radii: np.ndarray,
+    tolerance: np.ndarray,
+    initial: int = STOP,
+    keep: float = 0.0,
+    relative: float = 0.0,
 ) -> Approach:
     """The paths, with a scale at which nothing overflows."""
     factor = math.ldexp(1.0, max(-1025, min(1023, -math.frexp(largest_of(paths))[1])))
-    return Approach(paths, radii, tolerance, factor, initial, keep)
+    return Approach(paths, radii, tolerance, factor, initial, keep, relative)
+
+
+def tolerance_of(paths: Paths, vertices: np.ndarray, relative: float) -> np.ndarray:
+    """(n,) the tolerance of a scene, of which only these vertices count: a part of its extent."""
+    ends = np.concatenate((0.25 * paths.x0[vertices], 0.25 * paths.x1[vertices]))
+    extent = 4.0 * float(np.ptp(ends, axis=0).max()) if len(ends) else 1.0
+    return np.full(len(paths.x0), min(relative * extent, 1e300))
 
 
 @kernel
@@ -82,35 +94,48 @@ def advance_in_doubles(kind, approach, table, pairs, count, horizon, toi, status
 def advance(kind, approach, q, horizon):
     """(how the pair with vertices q ended, when, after how many steps)."""
     paths, factor = approach.paths, approach.factor
+    o = scale(row(paths.x0, q[0]), factor)
     c = (
-        coefficients(paths, q[0], factor),
-        coefficients(paths, q[1], factor),
-        coefficients(paths, q[2], factor),
-        coefficients(paths, q[3], factor),
+        coefficients(paths, q[0], o, factor),
+        coefficients(paths, q[1], o, factor),
+        coefficients(paths, q[2], o, factor),
+        coefficients(paths, q[3], o, factor),
     )
     radii = _radii(approach, q, factor)
-    bend = _bend(kind, paths, q) * factor
-    error = _ERROR * (1.0 + radii[0] + radii[1] + radii[2] + radii[3])
+    size = max(
+        max(size_of(paths.mode, c[0]), size_of(paths.mode, c[1])),
+        max(size_of(paths.mode, c[2]), size_of(paths.mode, c[3])),
+    )
+    error = _ERROR * (size + radii[0] + radii[1] + radii[2] + radii[3]) + 1e-300
     tolerance = approach.tolerance[q[0]] * factor
+    bend, as_one = _bend_bounds(paths, q, factor), _move_as_one(paths, q)
     t = 0.0
     for step in range(_STEPS):
         x, v = _places(paths.mode, c, t)
         spread = spread_of(kind, x, radii)
         _, _, side, r, gap = shortest(kind, spread)
         if step == 0:
+            if gap <= error and approach.initial != STOP:
+                # Its radii no longer count: it keeps a part of its distance, everywhere the same, or has to touch.
+                distance = shortest(kind, spread_of(kind, x, (0.0, 0.0, 0.0, 0.0)))[4]
+                kept = 0.5 * approach.keep * distance if approach.initial == RELATIVE else 0.0
+                radii, error = (kept, kept, kept, kept), _ERROR * (size + 4.0 * kept) + 1e-300
+                spread = spread_of(kind, x, radii)
+                _, _, side, r, gap = shortest(kind, spread)
             if gap <= error:
-                radii, gap = _begin_within(approach, radii, r, gap)
-                if gap <= error:
-                    return BEGAN, 0.0, 1
+                return BEGAN, 0.0, 1
+            if as_one:
+                return MISS, horizon, 1
             tolerance = min(tolerance, 0.5 * gap)
         if gap <= tolerance + error:
             return HIT, t, step + 1
         n = scale(r, 1.0 / np.sqrt(dot(r, r)))
         reserve = error + 0.5 * tolerance
-        ahead = _time_along(kind, x, v, radii, n, bend, reserve)
+        ahead = _time_along(kind, x, v, radii, n, _bends(kind, paths.mode, c, bend, n, False), reserve)
         if step > 0:
             turning = turning_of(spread, spread_of(kind, v, radii), side, n)
-            ahead = max(ahead, _time_turning(kind, x, v, radii, n, turning, 2.0 * bend, reserve))
+            bends = _bends(kind, paths.mode, c, bend, n, True)
+            ahead = max(ahead, _time_turning(kind, x, v, radii, n, turning, bends, reserve))
         later = t + ahead * (1.0 - 4.0 * UNIT_ROUNDOFF)
         if later > horizon:
             return MISS, horizon, step + 1
@@ -127,14 +152,46 @@ def _radii(approach, q, factor):
 
 
 @helper
-def _bend(kind, paths, q):
-    """The largest |x''| of one feature against the other."""
-    if paths.mode == STRAIGHT:
-        return 0.0
+def _move_as_one(paths, q):
+    """All four vertices are of one rigid body."""
+    b = paths.body
+    return len(b) > 0 and b[q[0]] == b[q[1]] and b[q[0]] == b[q[2]] and b[q[0]] == b[q[3]]
+
+
+@helper
+def _bends(kind, mode, c, bend, n, turning):
+    """What the paths of the four vertices add to straight ones along the axis, over t^2 / 2: for the first feature at
+    least so much, for the second at most.
+
+    A parabola adds its acceleration, and where the axis turns (by at most half a right angle) its length to the worse,
+    for what is of third order; accelerations relative to the first, since only differences count. Of other curves there
+    is a bound.
+    """
+    if mode == STRAIGHT:
+        return 0.0, 0.0, 0.0, 0.0
+    of_first = kind != VERTEX_FACE
+    if mode == ACCELERATED:
+        o = c[0][2]
+        a, b, d = sub(c[1][2], o), sub(c[2][2], o), sub(c[3][2], o)
+        if not turning:
+            return 0.0, dot(n, a), dot(n, b), dot(n, d)
+        return 0.0, _third_order(n, a, of_first), _third_order(n, b, False), _third_order(n, d, False)
+    twice = 2.0 if turning else 1.0
+    return -twice * bend[0], (-twice if of_first else twice) * bend[1], twice * bend[2], twice * bend[3]
+
+
+@helper
+def _third_order(n, acceleration, of_first):
+    length = np.sqrt(dot(acceleration, acceleration)) * (1.0 + 1e-15)
+    return dot(n, acceleration) - length if of_first else dot(n, acceleration) + length
+
+
+@helper
+def _bend_bounds(paths, q, factor):
+    if len(paths.bend) == 0:
+        return 0.0, 0.0, 0.0, 0.0
     b = paths.bend
-    if kind == VERTEX_FACE:
-        return b[q[0]] + max(b[q[1]], max(b[q[2]], b[q[3]]))
-    return max(b[q[0]], b[q[1]]) + max(b[q[2]], b[q[3]])
+    return b[q[0]] * factor, b[q[1]] * factor, b[q[2]] * factor, b[q[3]] * factor
 
 
 @helper
@@ -148,39 +205,21 @@ def _places(mode, c, t):
 
 
 @helper
-def _begin_within(approach, radii, r, gap):
-    """What becomes of a pair that begins within its radii: its radii from now on, and its gap."""
-    distance = np.sqrt(dot(r, r))
-    if approach.initial == STOP:
-        return radii, gap
-    kept = 0.0
-    if approach.initial == RELATIVE and distance - gap > 0.0:
-        kept = approach.keep * distance / (distance - gap)
-    return (radii[0] * kept, radii[1] * kept, radii[2] * kept, radii[3] * kept), distance - kept * (distance - gap)
-
-
-@helper
-def _time_along(kind, x, v, radii, n, bend, reserve):
+def _time_along(kind, x, v, radii, n, bends, reserve):
     """How long all vertices of the first feature stay beyond those of the second along the axis n."""
     s = dot(n, x[0]), dot(n, x[1]), dot(n, x[2]), dot(n, x[3])
     d = dot(n, v[0]), dot(n, v[1]), dot(n, v[2]), dot(n, v[3])
-    r, down = radii, -0.5 * bend
-    if kind == VERTEX_FACE:
-        kept = s[0] - r[0] - reserve
-        return min(
-            _first_zero(kept - s[1] - r[1], d[0] - d[1], down),
-            min(_first_zero(kept - s[2] - r[2], d[0] - d[2], down), _first_zero(kept - s[3] - r[3], d[0] - d[3], down)),
-        )
-    first, second = s[0] - r[0] - reserve, s[1] - r[1] - reserve
-    return min(
-        min(_first_zero(first - s[2] - r[2], d[0] - d[2], down), _first_zero(first - s[3] - r[3], d[0] - d[3], down)),
-        min(_first_zero(second - s[2] - r[2], d[1] - d[2], down), _first_zero(second - s[3] - r[3], d[1] - d[3], down)),
-    )
+    soonest, split = np.inf, 1 if kind == VERTEX_FACE else 2
+    for i in range(split):
+        for j in range(split, 4):
+            kept = radii[i] + radii[j] + reserve
+            soonest = min(soonest, _first_zero(s[i] - s[j] - kept, d[i] - d[j], 0.5 * (bends[i] - bends[j])))
+    return soonest
 
 
 @helper
-def _time_turning(kind, x, v, radii, n, turning, bend, reserve):
-    """The same along an axis that turns, n + t turning, until it is twice as long or has turned by half a right angle.
+def _time_turning(kind, x, v, radii, n, turning, bends, reserve):
+    """The same along an axis that turns, n + t turning, until it has turned by half a right angle.
 
     Radii count along the unit axis: its length is at most 1 + t n . m + (t m)^2 / 2, since sqrt(1 + y) <= 1 + y / 2.
     """
@@ -194,7 +233,7 @@ def _time_turning(kind, x, v, radii, n, turning, bend, reserve):
             zero = _first_zero(
                 dot(n, apart) - kept,
                 dot(n, away) + dot(turning, apart) - kept * growing,
-                dot(turning, away) - 0.5 * (kept * m_squared + bend),
+                dot(turning, away) + 0.5 * (bends[i] - bends[j] - kept * m_squared),
             )
             soonest = min(soonest, zero)
     return soonest
@@ -210,8 +249,10 @@ def _first_zero(c0, c1, c2):
     discriminant = c1 * c1 - 4.0 * c0 * c2
     if discriminant < 0.0:
         return np.inf
-    down = np.sqrt(discriminant) - c1
-    return 2.0 * c0 / down if down > 0.0 else np.inf
+    root = np.sqrt(discriminant)
+    if c1 <= 0.0:
+        return 2.0 * c0 / (root - c1) if root > c1 else np.inf
+    return (c1 + root) / (-2.0 * c2) if c2 < 0.0 else np.inf  # where root - c1 would have no correct digit
 
 
 def advance_pairs(kind, approach, table, pairs, horizon, toi, toi_upper, status, tally: Tally) -> int:

@@ -19,10 +19,12 @@ import numpy as np
 
 from pliant._jit import helper
 from pliant.mesh.features import VERTEX_FACE
-from pliant.vec3 import add, dot, scale, sub
+from pliant.vec3 import add, cross, dot, scale, sub
 
-# sin^2 of the angle between a and b below which the free minimum has too few correct digits to say which side matters.
+# sin^2 of the angle between a and b below which the free minimum has too few correct digits to say which side matters,
+# and below which it has none.
 _NEARLY_PARALLEL = 1e-10
+_PARALLEL = 1e-28
 
 
 class Spread(NamedTuple):
@@ -65,8 +67,7 @@ def shortest(kind, spread):
     s, t, side = _closest(kind, spread)
     r = _at(spread, s, t)
     if side != CORNER:
-        ds, dt = _correction(spread, side, r)
-        r = add(r, add(scale(spread.a, ds), scale(spread.b, dt)))
+        r, ds, dt = _corrected(spread, side, r)
         s = min(1.0, max(0.0, s + ds))
         t = min(1.0 - s if kind == VERTEX_FACE else 1.0, max(0.0, t + dt))
     return s, t, side, r, np.sqrt(dot(r, r)) - (spread.radius + s * spread.slope_s + t * spread.slope_t)
@@ -76,11 +77,11 @@ def shortest(kind, spread):
 def _closest(kind, spread):
     """(s, t) of the least gap, and on which side that is."""
     w, a, b = spread.w, spread.a, spread.b
-    aa, ab, bb, aw, bw = dot(a, a), dot(a, b), dot(b, b), dot(a, w), dot(b, w)
-    det = aa * bb - ab * ab
-    if not det > _NEARLY_PARALLEL * aa * bb:
+    aa, ab, bb, normal = dot(a, a), dot(a, b), dot(b, b), cross(a, b)
+    det = dot(normal, normal)  # aa bb - ab ab has no correct digit where they are nearly parallel
+    if not det > _PARALLEL * aa * bb:
         return _closest_on_sides(kind, spread, (True, True, True, kind != VERTEX_FACE))
-    s, t = (ab * bw - bb * aw) / det, (ab * aw - aa * bw) / det
+    s, t = dot(cross(b, w), normal) / det, dot(cross(w, a), normal) / det
     if not _is_level(spread):
         g_a = (bb * spread.slope_s - ab * spread.slope_t) / det
         g_b = (aa * spread.slope_t - ab * spread.slope_s) / det
@@ -91,8 +92,15 @@ def _closest(kind, spread):
         push = np.sqrt(dot(r, r) / (1.0 - steepness))
         s, t = s + push * g_a, t + push * g_b
     at_s, at_t = (s + t > 1.0, False) if kind == VERTEX_FACE else (s > 1.0, t > 1.0)
-    if s < 0.0 or t < 0.0 or at_s or at_t:
-        return _closest_on_sides(kind, spread, (s < 0.0, at_s, t < 0.0, at_t))
+    beyond = s < 0.0 or t < 0.0 or at_s or at_t
+    if det > _NEARLY_PARALLEL * aa * bb:
+        return _closest_on_sides(kind, spread, (s < 0.0, at_s, t < 0.0, at_t)) if beyond else (s, t, INSIDE)
+    on_side = _closest_on_sides(kind, spread, (True, True, True, kind != VERTEX_FACE))
+    if not beyond and _is_level(spread):  # errors along a and b would add up: the t that belongs to this s
+        t = -dot(b, add(w, scale(a, s))) / bb
+        beyond = t < 0.0 or t > (1.0 - s if kind == VERTEX_FACE else 1.0)
+    if beyond or _value(spread, on_side[0], on_side[1]) <= _value(spread, s, t):
+        return on_side
     return s, t, INSIDE
 
 
@@ -161,21 +169,25 @@ def _value(spread, s, t):
 
 
 @helper
-def _correction(spread, side, r):
-    """How far to move s and t until r . d = |r| times the slope along every free direction d."""
+def _corrected(spread, side, r):
+    """r, moved until r . d = |r| times the slope along every free direction d; and how far s and t move with it."""
     a, b, length = spread.a, spread.b, np.sqrt(dot(r, r))
-    off_a, off_b = length * spread.slope_s - dot(a, r), length * spread.slope_t - dot(b, r)
-    if side == INSIDE:
-        aa, ab, bb = dot(a, a), dot(a, b), dot(b, b)
-        det = aa * bb - ab * ab
-        return (bb * off_a - ab * off_b) / det, (aa * off_b - ab * off_a) / det
-    if side == ALONG_A:
-        return off_a / dot(a, a), 0.0
     if side == ALONG_B:
-        return 0.0, off_b / dot(b, b)
-    d = sub(b, a)
-    u = (off_b - off_a) / dot(d, d)
-    return -u, u
+        dt = (length * spread.slope_t - dot(b, r)) / dot(b, b)
+        return add(r, scale(b, dt)), 0.0, dt
+    if side == ACROSS:
+        d = sub(b, a)
+        u = (length * (spread.slope_t - spread.slope_s) - dot(d, r)) / dot(d, d)
+        return add(r, scale(d, u)), -u, u
+    aa = dot(a, a)
+    ds = (length * spread.slope_s - dot(a, r)) / aa
+    r = add(r, scale(a, ds))
+    if side == ALONG_A:
+        return r, ds, 0.0
+    along = dot(a, b) / aa
+    c = sub(b, scale(a, along))  # across a
+    dt = (length * (spread.slope_t - along * spread.slope_s) - dot(c, r)) / dot(c, c)
+    return add(r, scale(c, dt)), ds - along * dt, dt
 
 
 @helper
@@ -187,7 +199,8 @@ def turning_of(spread, change, side, n):
     if side == INSIDE:
         a, b = spread.a, spread.b
         aa, ab, bb = dot(a, a), dot(a, b), dot(b, b)
-        off_a, off_b, det = -dot(n, change.a), -dot(n, change.b), aa * bb - ab * ab
+        off_a, off_b, normal = -dot(n, change.a), -dot(n, change.b), cross(a, b)
+        det = dot(normal, normal)
         return add(scale(a, (bb * off_a - ab * off_b) / det), scale(b, (aa * off_b - ab * off_a) / det))
     if side == ALONG_A:
         return scale(spread.a, -dot(n, change.a) / dot(spread.a, spread.a))

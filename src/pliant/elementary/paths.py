@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant._jit import helper
-from pliant.vec3 import add, lerp, row, scale, sub
+from pliant.vec3 import add, lerp, max_norm, row, scale, sub
 
 STRAIGHT, ACCELERATED, TURNING = 0, 1, 2
 
@@ -22,7 +22,7 @@ class Paths(NamedTuple):
     """The motion of every vertex while t goes from 0 to 1.
 
     STRAIGHT: from x0 to x1. ACCELERATED: from x0 to x1 with a constant acceleration, x0 + t (x1 - x0) - t (1 - t) / 2
-    acceleration. TURNING: resting + cos(angle t) arm + sin(angle t) across + t along, where x0 = resting + arm.
+    acceleration. TURNING: x0 - (1 - cos(angle t)) arm + sin(angle t) across + t along; arm is from the axis to x0.
     """
 
     mode: int
@@ -31,20 +31,23 @@ class Paths(NamedTuple):
     bend: np.ndarray  # (n,) bound of |x''|; of length 0 where all is straight
     acceleration: np.ndarray  # (n, 3)
     angle: np.ndarray  # (n,)
-    resting: np.ndarray  # (n, 3) and so are the rest
-    arm: np.ndarray
+    arm: np.ndarray  # (n, 3) and so are the next two
     across: np.ndarray
     along: np.ndarray
+    body: np.ndarray  # (n,) int32, those that move as one: distances between them stay what they are
 
 
 def straight_paths(x0: np.ndarray, x1: np.ndarray) -> Paths:
     none, nowhere = np.empty(0), np.empty((0, 3))
-    return Paths(STRAIGHT, x0, x1, none, nowhere, none, nowhere, nowhere, nowhere, nowhere)
+    return Paths(STRAIGHT, x0, x1, none, nowhere, none, nowhere, nowhere, nowhere, np.empty(0, np.int32))
 
 
 def largest_of(paths: Paths) -> float:
-    """The largest coordinate of anything that describes the paths."""
-    return max((float(np.abs(a).max()) for a in paths[1:] if a.ndim == 2 and a.size), default=0.0)
+    """The largest coordinate on the way: of the ends, and of what curved paths add to them."""
+    largest = max((float(np.abs(x).max()) for x in (paths.x0, paths.x1, paths.along) if x.size), default=0.0)
+    if len(paths.bend):
+        largest += float(paths.bend.max())
+    return largest
 
 
 def positions_at(paths: Paths, t: float | np.ndarray, vertices: Any = slice(None)) -> np.ndarray:
@@ -52,22 +55,23 @@ def positions_at(paths: Paths, t: float | np.ndarray, vertices: Any = slice(None
     v, t = vertices, np.asarray(t)[..., None]
     if paths.mode == TURNING:
         angle = paths.angle[v][..., None] * t
-        return paths.resting[v] + np.cos(angle) * paths.arm[v] + np.sin(angle) * paths.across[v] + t * paths.along[v]
+        turned = np.sin(angle) * paths.across[v] - 2.0 * np.sin(0.5 * angle) ** 2 * paths.arm[v]
+        return paths.x0[v] + (turned + t * paths.along[v])
     straight = (1.0 - t) * paths.x0[v] + t * paths.x1[v]
     return straight if paths.mode == STRAIGHT else straight - 0.5 * t * (1.0 - t) * paths.acceleration[v]
 
 
 @helper
-def coefficients(paths, v, factor):
-    """Everything needed to follow vertex v, in units of 1 / factor: four vectors and an angle."""
-    nothing = (0.0, 0.0, 0.0)
+def coefficients(paths, v, o, factor):
+    """Everything needed to follow vertex v, in units of 1 / factor and relative to o: four vectors and an angle."""
+    start, nothing = sub(scale(row(paths.x0, v), factor), o), (0.0, 0.0, 0.0)
     if paths.mode == STRAIGHT:
-        return scale(row(paths.x0, v), factor), scale(row(paths.x1, v), factor), nothing, nothing, 0.0
+        return start, sub(scale(row(paths.x1, v), factor), o), nothing, nothing, 0.0
     if paths.mode == ACCELERATED:
-        ends = scale(row(paths.x0, v), factor), scale(row(paths.x1, v), factor)
-        return ends[0], ends[1], scale(row(paths.acceleration, v), factor), nothing, 0.0
+        end = sub(scale(row(paths.x1, v), factor), o)
+        return start, end, scale(row(paths.acceleration, v), factor), nothing, 0.0
     return (
-        scale(row(paths.resting, v), factor),
+        start,
         scale(row(paths.arm, v), factor),
         scale(row(paths.across, v), factor),
         scale(row(paths.along, v), factor),
@@ -77,14 +81,27 @@ def coefficients(paths, v, factor):
 
 @helper
 def place(mode, c, t):
-    """Position and velocity at time t of a vertex with coefficients c; off by less than 16 u of the largest of them."""
+    """Position and velocity at time t of a vertex with coefficients c; off by less than 16 u of its ``size_of``."""
     if mode == TURNING:
-        cosine, sine = np.cos(c[4] * t), np.sin(c[4] * t)
-        turned = add(scale(c[1], cosine), scale(c[2], sine))
+        cosine, sine, half = np.cos(c[4] * t), np.sin(c[4] * t), np.sin(0.5 * c[4] * t)
+        turned = sub(scale(c[2], sine), scale(c[1], 2.0 * half * half))
         speed = sub(scale(c[2], c[4] * cosine), scale(c[1], c[4] * sine))
-        return add(add(c[0], turned), scale(c[3], t)), add(speed, c[3])
+        return add(c[0], add(turned, scale(c[3], t))), add(speed, c[3])
     position, velocity = lerp(c[0], c[1], t), sub(c[1], c[0])
     if mode == ACCELERATED:
         position = sub(position, scale(c[2], 0.5 * t * (1.0 - t)))
         velocity = sub(velocity, scale(c[2], 0.5 - t))
     return position, velocity
+
+
+@helper
+def size_of(mode, c):
+    """How large the terms of a vertex's position become, to which its rounding errors are relative.
+
+    The angle is rounded too: angle t is off by u of itself, and moves the end of the arm by as much of its length.
+    """
+    if mode == TURNING:
+        turn = abs(c[4])
+        reach = (min(2.0, 0.5 * turn * turn) + turn) * max(max_norm(c[1]), max_norm(c[2]))
+        return max_norm(c[0]) + reach + max_norm(c[3])
+    return max(max_norm(c[0]), max_norm(c[1])) + max_norm(c[2])

@@ -47,7 +47,8 @@ class Firsts(NamedTuple):
 def cull(x0, x1, radii, tolerance: float, which: int, tally: Tally) -> np.ndarray:
     """(k,) int16 bits of the pairs of features that no condition takes; tolerance 0 where they have to touch."""
     left, culled, clock = np.empty(len(x0), np.int16), np.zeros(len(CULL_NAMES), np.int64), time.perf_counter()
-    some = cull_features(x0, x1, radii, tolerance, which, left, culled)
+    largest = max(float(max(x.max(initial=0.0), -x.min(initial=0.0))) for x in (x0, x1))
+    some = cull_features(x0, x1, radii, tolerance, largest, which, left, culled)
     tally.add("triangle pairs", len(x0), some, time.perf_counter() - clock)
     entering = 15 * len(x0)
     for number, name in enumerate(CULL_NAMES):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOTIONS = {"small": 0.05, "medium": 0.2, "large": 1.0}  # how far a triangle moves; the cube has edge 1
+MOTIONS = {"small": 0.05, "medium": 0.2, "large": 1.0}  # how far a triangle moves, in units of its size
 
 _BATCH = 8192
 _HALVINGS = 20
@@ -29,20 +29,22 @@ class TrianglePairs(NamedTuple):
 
 
 def random_pairs(
-    count: int, motion: str = "medium", apart: float = 1.0, seed: int = 0, near: bool = True
+    count: int, motion: str = "medium", apart: float = 1.0, seed: int = 0, size: float = 0.25
 ) -> TrianglePairs:
     """Pairs of triangles that do not cross each other at the start.
 
-    motion : of MOTIONS: how far triangles move, each in a direction of its own, and corners 0.3 times as much of theirs
+    motion : of MOTIONS: how far triangles move in units of their size, each in a direction of its own, and corners 0.3
+        times as much of theirs
     apart : the share of pairs that never touch (the "false positive rate" of the boxes); exact to one pair
-    near : True: corners anywhere in the cube, and swept boxes overlap, as of the pairs that a hierarchy leaves.
-        False: triangles a quarter of that size, with a quarter of the motion, anywhere in the cube, mostly far apart
+    size : corners are anywhere in a cube of this size, which is anywhere in the unit cube; 1.0: all in the same cube
+
+    Boxes of the two motions overlap, as of the pairs that a hierarchy leaves.
     """
-    rng = np.random.default_rng([seed, near, *motion.encode()])
+    rng = np.random.default_rng([seed, round(1000 * size), *motion.encode()])
     wanted = {False: round(apart * count), True: count - round(apart * count)}
     found: dict[bool, list[np.ndarray]] = {False: [], True: []}
     while any(sum(map(len, found[kind])) < number for kind, number in wanted.items()):
-        x = _candidates(rng, MOTIONS[motion], near)
+        x = _candidates(rng, MOTIONS[motion], size)
         touches, doubtful = _touching(x)
         for kind in wanted:
             found[kind].append(x[(touches == kind) & ~doubtful])
@@ -52,19 +54,17 @@ def random_pairs(
     return TrianglePairs(x[order, 0].copy(), x[order, 1].copy(), touching[order])
 
 
-def _candidates(rng: np.random.Generator, size: float, near: bool) -> np.ndarray:
-    """Pairs (k, 2, 6, 3), start and end, which do not cross at the start, and of which swept boxes overlap if near."""
-    start = rng.uniform(size=(_BATCH, 6, 3))
-    if not near:
-        start = (start + 3.0 * np.repeat(rng.uniform(size=(_BATCH, 2, 3)), 3, axis=1)) / 4.0
-        size = size / 4.0
+def _candidates(rng: np.random.Generator, motion: float, size: float) -> np.ndarray:
+    """Pairs (k, 2, 6, 3), start and end, which do not cross at the start, and of which swept boxes overlap."""
+    corner = np.repeat(rng.uniform(size=(_BATCH, 2, 3)), 3, axis=1)
+    start = size * rng.uniform(size=(_BATCH, 6, 3)) + (1.0 - size) * corner
     shift = np.repeat(_directions(rng, (_BATCH, 2)), 3, axis=1)
-    x = np.stack([start, start + size * (shift + 0.3 * _directions(rng, (_BATCH, 6)))], axis=1)
+    x = np.stack([start, start + size * motion * (shift + 0.3 * _directions(rng, (_BATCH, 6)))], axis=1)
     lower, upper = (
         extreme(x.reshape(_BATCH, 2, 2, 3, 3), axis=(1, 3)) for extreme in (np.min, np.max)
     )  # of both triangles: (k, 2, 3)
     overlapping = (lower.max(axis=1) <= upper.min(axis=1)).all(axis=1)
-    return x[(overlapping | (not near)) & ~_crossing(start)]
+    return x[overlapping & ~_crossing(start)]
 
 
 def _directions(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
