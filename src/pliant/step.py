@@ -168,13 +168,14 @@ def verified_positions(scene: Prepared, near: Near, t: float, tally: Tally) -> n
 
 def _is_free(scene: Prepared, near: Near, x1: np.ndarray) -> bool:
     """None of the near pairs of features meets during the motion to x1."""
+    approach = None if scene.approach is None else _shorter(scene, scene.approach, x1)
     for kind, pairs in near:
         answers = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), np.int8), Tally()
         table = scene.faces if kind == VERTEX_FACE else scene.edges
-        if scene.approach is None:
+        if approach is None:
             hits = decide(kind, scene.x0, x1, table, pairs, *answers)
         else:
-            hits = advance_pairs(kind, _shorter(scene, scene.approach, x1), table, pairs, 1.0, *answers)
+            hits = advance_pairs(kind, approach, table, pairs, 1.0, *answers)
         if hits:
             return False
     return True
@@ -183,5 +184,5 @@ def _is_free(scene: Prepared, near: Near, x1: np.ndarray) -> bool:
 def _shorter(scene: Prepared, approach: Approach, x1: np.ndarray) -> Approach:
     """What ``ccd`` would ask of the motion to x1."""
     paths = straight_paths(scene.x0, x1)
-    tolerance = tolerance_of(paths, np.unique(scene.leaves.corners), approach.relative)
+    tolerance = tolerance_of(paths, scene.owned.vertex, approach.relative)
     return approach_of(paths, approach.radii, tolerance, approach.initial, approach.keep, approach.relative)

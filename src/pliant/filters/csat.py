@@ -80,7 +80,7 @@ def cull_elements(corners, points, largest, reach, pairs, count, by_planes):
         gap = reach[i] + reach[j] if len(reach) > 0 else 0.0
         if not by_planes and (
             _elements_apart(a, b, between, largest, gap)
-            or _elements_apart(a, b, across(between, sub(end, start)), largest, gap)
+            or (start != end and _elements_apart(a, b, across(between, sub(end, start)), largest, gap))
         ):
             continue
         # Where all of b is beyond a along a normal, at both ends, so are the centres: the other way need not be tried.
@@ -125,13 +125,17 @@ def _sum(a, b, c):
 def _elements_apart(a, b, axis, largest, gap):
     """b is beyond a along the axis by more than the gap, at the start and at the end of the motion."""
     slack = _ELEMENT_ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
-    if gap > 0.0:
-        slack += gap * length_above(axis)
     a_end = max(max(dot(a[0], axis), dot(a[1], axis)), dot(a[2], axis)) + slack
-    if not min(min(dot(b[0], axis), dot(b[1], axis)), dot(b[2], axis)) > a_end:
+    least = min(min(dot(b[0], axis), dot(b[1], axis)), dot(b[2], axis)) - a_end
+    if not least > 0.0:
         return False
     a_end = max(max(dot(a[3], axis), dot(a[4], axis)), dot(a[5], axis)) + slack
-    return min(min(dot(b[3], axis), dot(b[4], axis)), dot(b[5], axis)) > a_end
+    least = min(least, min(min(dot(b[3], axis), dot(b[4], axis)), dot(b[5], axis)) - a_end)
+    if (
+        gap > 0.0
+    ):  # squares, which may vanish together: a root for each axis would make the whole test half as slow again
+        return least > 0.0 and least * least > gap * gap * dot(axis, axis) * (1.0 + 1e-14)
+    return least > 0.0
 
 
 @helper
