@@ -75,6 +75,9 @@ def as_positions(x: Any, name: str, vertex_count: int | None = None) -> np.ndarr
     return array
 
 
+_PART = 2**15  # numbers that the second-level cache holds
+
+
 def as_floats(x: Any, name: str) -> np.ndarray:
     """float64, contiguous and finite; the first bad row is named."""
     try:
@@ -86,12 +89,18 @@ def as_floats(x: Any, name: str) -> np.ndarray:
     if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
         raise DtypeError(f"{name} holds integers above 2**53, which float64 cannot represent exactly")
     array = np.require(array, np.float64, _KERNEL_LAYOUT)
-    # Largest and smallest are NaN or infinite if any is: without an array of booleans, half the time.
-    if array.size and not (np.isfinite(array.max()) and np.isfinite(array.min())):
+    if not _is_finite(array):
         where = np.argwhere(~np.isfinite(array))[0]
         row = ", ".join(str(i) for i in where)
         raise NonFiniteError(f"{name}[{row}] is {array[tuple(where)]}: positions must be finite")
     return array
+
+
+def _is_finite(array: np.ndarray) -> bool:
+    """Largest and smallest are NaN or infinite if any is: no array of booleans, and parts that the cache keeps."""
+    flat = array.reshape(-1)
+    parts = (flat[begin : begin + _PART] for begin in range(0, len(flat), _PART))
+    return all(np.isfinite(part.max()) and np.isfinite(part.min()) for part in parts)
 
 
 def as_indices(indices: Any, name: str, columns: int) -> np.ndarray:

@@ -13,6 +13,7 @@ from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.contacts import Distances, TrianglePairs
 from pliant.elementary.advance import TOLERANCE, approach_of
+from pliant.elementary.certified import MISS
 from pliant.elementary.paths import straight_paths
 from pliant.elementary.triangle_advance import QUADS, Firsts, cull, first_by_advancement, first_by_exact_test
 from pliant.elementary.triangle_distance import triangle_distances
@@ -43,9 +44,9 @@ def triangle_triangle(
     min_distance : a number, to ask when they come within that distance; or (k, 6) radii of the corners, which
         interpolate over the triangles and add up
     tolerance : of advancement, relative to the extent of the twelve points
-    culls : which conditions are used: "centres", an axis between them, and those of "Simple Culling Methods for
-        Continuous Collision Detection of Deforming Triangles": Corollaries "4.3", "6.2", "6.1", Lemma "5.1", Corollary
-        "6.3", Lemmas "4.4" and "5.2". They change the time, never the result
+    culls : which conditions are used: "centres", the axis between them; "in turn", one axis after another; and those of
+        "Simple Culling Methods for Continuous Collision Detection of Deforming Triangles": Corollaries "4.3", "6.2",
+        "6.1", Lemma "5.1", Corollary "6.3", Lemmas "4.4" and "5.2". They change the time, never the result
 
     Contact is that of the 6 vertex-face and 9 edge-edge pairs: triangles that pass through each other from the start
     may have none. Degenerate triangles are segments or points.
@@ -59,7 +60,9 @@ def triangle_triangle(
     advances = solver == "advance" or bool(radii.any())
     announce_compilation("_advance_triangles" if advances else "decide_in_doubles", 10 if advances else 20)
     count = len(x0)
-    answer = Firsts(np.empty(count), np.empty(count), np.empty(count, np.int8), np.empty(count, np.int8))
+    answer = Firsts(
+        np.full(count, np.nan), np.full(count, np.nan), np.full(count, -1, np.int8), np.full(count, MISS, np.int8)
+    )
     crew, tallies = Crew(thread_count(threads)), [Tally() for _ in range(thread_count(threads))]
 
     def work(worker: int, start: int) -> None:

@@ -19,7 +19,7 @@ from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.elementary.paths import straight_paths
 from pliant.filters.bernstein import unit_factor
-from pliant.filters.triangle_pairs import CULL_NAMES, cull_features
+from pliant.filters.triangle_pairs import CULL_NAMES, cull_pairs
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.vec3 import max_norm, row
 
@@ -33,7 +33,7 @@ QUADS = np.array(
 
 
 class Firsts(NamedTuple):
-    """Answers, row by row of the pairs of triangles."""
+    """Answers, row by row of the pairs of triangles; those that are found are filled in."""
 
     toi: np.ndarray
     toi_upper: np.ndarray
@@ -44,43 +44,47 @@ class Firsts(NamedTuple):
         return Firsts(*(column[rows] for column in self))
 
 
-def cull(x0, x1, radii, tolerance: float, which: int, tally: Tally) -> np.ndarray:
-    """(k,) int16 bits of the pairs of features that no condition takes; tolerance 0 where they have to touch."""
-    left, culled, clock = np.empty(len(x0), np.int16), np.zeros(len(CULL_NAMES), np.int64), time.perf_counter()
-    largest = max(float(max(x.max(initial=0.0), -x.min(initial=0.0))) for x in (x0, x1))
-    some = cull_features(x0, x1, radii, tolerance, largest, which, left, culled)
-    tally.add("triangle pairs", len(x0), some, time.perf_counter() - clock)
+class Left(NamedTuple):
+    """What no condition takes: numbers of pairs of triangles, and which of their 15 pairs of features, as bits."""
+
+    ids: np.ndarray  # int32
+    bits: np.ndarray  # int16
+
+
+def cull(x0, x1, radii, tolerance: float, which: int, tally: Tally) -> Left:
+    """What the conditions leave; tolerance 0 where features have to touch."""
+    clock = time.perf_counter()
+    ids, bits, culled = cull_pairs(x0, x1, radii, tolerance, which)
+    tally.add("triangle pairs", len(x0), int(np.count_nonzero(bits)), time.perf_counter() - clock)
     entering = 15 * len(x0)
     for number, name in enumerate(CULL_NAMES):
         if which >> number & 1:
             tally.add(name, entering, entering - int(culled[number]), 0.0)
             entering -= int(culled[number])
-    return left
+    return Left(ids, bits)
 
 
-def first_by_advancement(x0, x1, radii, tolerance: float, left: np.ndarray, answer: Firsts, tally: Tally) -> None:
+def first_by_advancement(x0, x1, radii, tolerance: float, left: Left, answer: Firsts, tally: Tally) -> None:
     """Conservative advancement of the pairs of features that are left, in place."""
     clock, scratch = time.perf_counter(), np.empty((2, 6, 3))
     approach = Approach(straight_paths(scratch[0], scratch[1]), np.empty(6), np.empty(6), 1.0)
-    count, steps = _advance_triangles(x0, x1, radii, tolerance, left, approach, QUADS, *answer)
+    count, steps = _advance_triangles(x0, x1, radii, tolerance, left, approach, QUADS, answer)
     hits = int(np.count_nonzero(answer.feature >= 0))
     tally.add("advancement", count, hits, time.perf_counter() - clock)
     tally.add("advancement: steps", steps, steps, 0.0)
 
 
 @kernel
-def _advance_triangles(x0, x1, radii, tolerance, left, approach, quads, toi, toi_upper, feature, status):
+def _advance_triangles(x0, x1, radii, tolerance, left, approach, quads, answer):
     """Returns pairs of features and steps taken."""
     count = steps = 0
-    for p in range(len(x0)):
-        feature[p], status[p] = -1, MISS
-        toi[p] = toi_upper[p] = np.nan
-        if left[p] == 0:
+    for i in range(len(left.ids)):
+        if left.bits[i] == 0:
             continue
-        first, soonest, how = -1, 1.0, MISS
+        p, first, soonest, how = left.ids[i], -1, 1.0, MISS
         _load(approach, x0, x1, radii, tolerance, p)
         for f in range(15):
-            if not left[p] >> f & 1 or soonest == 0.0:
+            if not left.bits[i] >> f & 1 or soonest == 0.0:
                 continue
             q = quads[f, 0], quads[f, 1], quads[f, 2], quads[f, 3]
             # A pair comes as far whatever the horizon is, so the earliest time so far costs nothing but later ones.
@@ -90,8 +94,8 @@ def _advance_triangles(x0, x1, radii, tolerance, left, approach, quads, toi, toi
             if ended != MISS and (first < 0 or t < soonest):
                 first, soonest, how = f, t, ended
         if first >= 0:
-            toi[p] = toi_upper[p] = soonest
-            feature[p], status[p] = first, how
+            answer.toi[p] = answer.toi_upper[p] = soonest
+            answer.feature[p], answer.status[p] = first, how
     return count, steps
 
 
@@ -115,14 +119,12 @@ def _load(approach, x0, x1, radii, tolerance, p):
         approach.tolerance[c] = tolerance * extent
 
 
-def first_by_exact_test(x0, x1, left: np.ndarray, answer: Firsts, tally: Tally) -> None:
+def first_by_exact_test(x0, x1, left: Left, answer: Firsts, tally: Tally) -> None:
     """The exact test of the pairs of features that are left, in place."""
-    answer.toi[:], answer.toi_upper[:], answer.feature[:], answer.status[:] = np.nan, np.nan, -1, MISS
-    rows = np.flatnonzero(left)
-    x0, x1 = x0[rows].reshape(-1, 3), x1[rows].reshape(-1, 3)
+    rows, x0, x1 = left.ids, x0[left.ids].reshape(-1, 3), x1[left.ids].reshape(-1, 3)
     found = []
     for kind, features in ((VERTEX_FACE, range(6)), (EDGE_EDGE, range(6, 15))):
-        pair, feature = np.nonzero(left[rows, None] >> np.array(features) & 1)
+        pair, feature = np.nonzero(left.bits[:, None] >> np.array(features) & 1)
         feature = feature + features.start
         table, pairs = _as_mesh(kind, QUADS[feature] + 6 * pair[:, None])
         toi, toi_upper, status = np.empty(len(pair)), np.empty(len(pair)), np.empty(len(pair), np.int8)

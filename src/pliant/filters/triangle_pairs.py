@@ -11,14 +11,13 @@ A condition clears the bits of pairs that surely stay apart:
                  the edge against all of that triangle. Both third corners: the whole pair
   Lemma 4.4/5.2  the axis in that plane, between the centres (``simple_culling``)
 Every one is a proof along one axis L, whatever L is, and needs all differences along it (errata 14) with strict signs
-(errata 13). What separates whole triangles is tried first, and the line between the centres before the paper's axes:
-half of the random pairs with overlapping boxes end there.
+(errata 13). What separates whole triangles is tried first (``triangle_axes``); here is what remains to be said of pairs
+of features.
 
-Error bound. For whole triangles M is the largest coordinate of all: a dot product with L has three roundings and is off
-by at most 3.01 u M |L|_1. For features coordinates are taken relative to b0 at the start, y = x - o with one rounding,
-and M is the largest of them: 4.01 u M |L|_1. The difference of two is off by twice that, and the sum with the slack
-that it is compared with by u (M |L|_1 + slack): less than 9.1 u M |L|_1 for a slack of 12 u M |L|_1. M from 1e-70 to
-1e70 and |L| above 1e-200 keep what underflow rounds away, 5e-324 each, far below that. Triangles of other sizes are
+Error bound. Coordinates are taken relative to b0 at the start, y = x - o with one rounding, and M is the largest of
+them: a dot product with L is off by at most 4.01 u M |L|_1, the difference of two by twice that, and the sum with the
+slack that it is compared with by u (M |L|_1 + slack): less than 9.1 u M |L|_1 for a slack of 12 u M |L|_1. M from 1e-70
+to 1e70 and |L| above 1e-200 keep what underflow rounds away, 5e-324 each, far below that. Triangles of other sizes are
 passed on.
 """
 
@@ -28,124 +27,56 @@ import numpy as np
 
 from pliant._jit import helper, kernel, out_of_line
 from pliant.filters.csat import across, length_above
+from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, PLANES, keep_inseparable, room_for
 from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
 
 # Ours, then those of Table 2 in its order; all but the last three of them are "necessary" there.
-CULLS = ("centres", "4.3", "6.2", "6.1", "5.1", "6.3", "4.4", "5.2")
+CULLS = ("centres", "in turn", "4.3", "6.2", "6.1", "5.1", "6.3", "4.4", "5.2")
 CULL_NAMES = (
-    "centres", "corollary 4.3", "corollary 6.2", "corollary 6.1", "lemma 5.1", "corollary 6.3", "lemma 4.4",
-    "lemma 5.2",
+    "centres", "axes in turn", "corollary 4.3", "corollary 6.2", "corollary 6.1", "lemma 5.1", "corollary 6.3",
+    "lemma 4.4", "lemma 5.2",
 )  # fmt: skip
-_CENTRES, _VERTICES, _TRIANGLES, _EDGES, _EDGE_PAIRS, _EDGE_TRIANGLE, _CIRCLE, _CIRCLES = 1, 2, 4, 8, 16, 32, 64, 128
+_CENTRES, _IN_TURN, _VERTICES, _TRIANGLES, _EDGES, _EDGE_PAIRS, _EDGE_TRIANGLE, _CIRCLE, _CIRCLES = (
+    1 << number for number in range(9)
+)
 EVERYTHING = (1 << 15) - 1
 
 _ERROR = 12 * UNIT_ROUNDOFF
 _SHORTEST_AXIS = 1e-200
-# What advancement allows for rounding, some hundred u of the largest coordinate, with room: as ``prepare.reach_of``.
-_ALLOWED = 2.0**-42
+
+
+def cull_pairs(x0, x1, radii, tolerance: float, which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of triangles that are not surely apart (their numbers), which pairs of their features are left (as bits),
+    and how many pairs of features each condition takes (9,), in the order of CULLS.
+
+    x0, x1 : (k, 6, 3). radii : (k, 6), or (1, 6) for all; with a tolerance, relative to the extent of a pair, what is
+    left out does not even come within the radii and the tolerance. which : bits, in the order of CULLS.
+    """
+    closeness = tolerance, float(radii[:, :3].max(initial=0.0) + radii[:, 3:].max(initial=0.0))
+    ids, whole, culled = np.arange(len(x0), dtype=np.int32), np.zeros(4, np.int64), np.zeros(len(CULLS), np.int64)
+    ids = ids[: keep_inseparable(x0, x1, closeness, _axes(which), ids, whole)]
+    left = np.empty(len(ids), np.int16)
+    cull_features(x0, x1, radii, tolerance, which, ids, left, culled)
+    for condition, count in zip((_CENTRES, _TRIANGLES, _EDGE_TRIANGLE, _IN_TURN), whole.tolist(), strict=True):
+        culled[condition.bit_length() - 1] += 15 * count
+    return ids, left, culled
+
+
+def _axes(which: int) -> int:
+    """What ``triangle_axes`` is to try."""
+    return (
+        (CENTRES if which & _CENTRES else 0)
+        | (PLANES if which & _TRIANGLES else 0)
+        | (EDGES if which & _EDGE_TRIANGLE else 0)
+        | (IN_TURN if which & _IN_TURN else 0)
+    )
 
 
 @kernel
-def cull_features(x0, x1, radii, tolerance, largest, which, left, culled):
-    """Which pairs of features of each pair of triangles are left, as bits of left (k,); returns of how many any are.
-
-    x0, x1 : (k, 6, 3). radii : (k, 6), or (1, 6) for all; with a tolerance, relative to the extent of a pair, what is
-    left out does not even come within the radii and the tolerance. largest : coordinate of all. which : bits, in the
-    order of CULLS. culled : (8,) counts the pairs of features that each condition takes.
-    """
-    some = by_centres = by_planes = by_edges = 0
-    room = _room(radii, 0, tolerance, largest, 0.0)
-    in_range = largest > 1e-70 and largest < 1e70
-    for p in range(len(x0)):
-        if len(radii) > 1:
-            room = _room(radii, p, tolerance, largest, 0.0)
-        a, b, c, d = _corners(x0, p, 0), _corners(x0, p, 3), _corners(x1, p, 0), _corners(x1, p, 3)
-        left[p] = 0
-        if in_range and which & _CENTRES and _apart_by_centres(a, b, c, d, room):
-            by_centres += 1
-        elif in_range and which & _TRIANGLES and _apart_by_planes(a, b, c, d, room):
-            by_planes += 1
-        elif in_range and which & _EDGE_TRIANGLE and _apart_by_edges(a, b, c, d, room):
-            by_edges += 1
-        else:
-            left[p] = _left_of_pair(x0, x1, radii, tolerance, p, which, culled)
-            some += left[p] != 0
-    culled[0] += 15 * by_centres
-    culled[2] += 15 * by_planes
-    culled[5] += 15 * by_edges
-    return some
-
-
-# ---- whole triangles, in the coordinates as they are
-
-
-@helper
-def _corners(x, p, first):
-    return (
-        (x[p, first, 0], x[p, first, 1], x[p, first, 2]),
-        (x[p, first + 1, 0], x[p, first + 1, 1], x[p, first + 1, 2]),
-        (x[p, first + 2, 0], x[p, first + 2, 1], x[p, first + 2, 2]),
-    )
-
-
-@helper
-def _lowest(corners, axis):
-    return min(min(dot(corners[0], axis), dot(corners[1], axis)), dot(corners[2], axis))
-
-
-@helper
-def _highest(corners, axis):
-    return max(max(dot(corners[0], axis), dot(corners[1], axis)), dot(corners[2], axis))
-
-
-@helper
-def _apart_by_centres(a, b, c, d, room):
-    """Separated along the line between the centres, halfway; a, b at the start, c, d at the end."""
-    axis = sub(
-        add(add(add(b[0], b[1]), b[2]), add(add(d[0], d[1]), d[2])),
-        add(add(add(a[0], a[1]), a[2]), add(add(c[0], c[1]), c[2])),
-    )
-    slack = _slack(axis, room)
-    return _lowest(b, axis) > _highest(a, axis) + slack and _lowest(d, axis) > _highest(c, axis) + slack
-
-
-@helper
-def _apart_along(a, b, c, d, axis, room):
-    """Separated along the axis, either way."""
-    slack = _slack(axis, room)
-    lower, upper = _lowest(a, axis), _highest(a, axis)
-    if _lowest(b, axis) > upper + slack:
-        return _lowest(d, axis) > _highest(c, axis) + slack
-    if lower > _highest(b, axis) + slack:
-        return _lowest(c, axis) > _highest(d, axis) + slack
-    return False
-
-
-@helper
-def _apart_by_planes(a, b, c, d, room):
-    """Corollary 6.2: along the normal of either face at the start."""
-    return _apart_along(a, b, c, d, cross(sub(b[1], b[0]), sub(b[2], b[0])), room) or _apart_along(
-        a, b, c, d, cross(sub(a[1], a[0]), sub(a[2], a[0])), room
-    )
-
-
-@helper
-def _apart_by_edges(a, b, c, d, room):
-    """Corollary 6.3 for both triangles at once: along an axis that an edge of each spans at the start."""
-    out_of_line()
-    e0, e1, e2 = sub(a[1], a[0]), sub(a[2], a[1]), sub(a[0], a[2])
-    f = sub(b[1], b[0]), sub(b[2], b[1]), sub(b[0], b[2])
-    for j in range(3):
-        if _apart_along(a, b, c, d, cross(e0, f[j]), room):
-            return True
-        if _apart_along(a, b, c, d, cross(e1, f[j]), room):
-            return True
-        if _apart_along(a, b, c, d, cross(e2, f[j]), room):
-            return True
-    return False
-
-
-# ---- pairs of features, relative to one corner
+def cull_features(x0, x1, radii, tolerance, which, ids, left, culled):
+    """What the conditions for features leave of the pairs of triangles with these numbers: left (k,), bits."""
+    for i in range(len(ids)):
+        left[i] = _left_of_pair(x0, x1, radii, tolerance, ids[i], which, culled)
 
 
 @helper
@@ -158,12 +89,16 @@ def _left_of_pair(x0, x1, radii, tolerance, p, which, culled):
     m = max(max(_largest(a[0]), _largest(a[1])), max(_largest(b[0]), _largest(b[1])))
     if not (m > 1e-70 and m < 1e70):
         return EVERYTHING
-    room = _room(radii, p if len(radii) > 1 else 0, tolerance, m, max_norm(o))
+    r = p if len(radii) > 1 else 0
+    a_radius = max(max(radii[r, 0], radii[r, 1]), radii[r, 2])
+    b_radius = max(max(radii[r, 3], radii[r, 4]), radii[r, 5])
+    room = room_for((tolerance, a_radius + b_radius), m, max_norm(o))
+    room = room[0] + _ERROR * m, room[1]
     bits = EVERYTHING
     if which & (_VERTICES | _TRIANGLES | _EDGES):
         of_a, of_b = _sides(b, a, room), _sides(a, b, room)
         if which & _TRIANGLES and (abs(of_a[0] + of_a[1] + of_a[2]) == 3 or abs(of_b[0] + of_b[1] + of_b[2]) == 3):
-            culled[2] += 15
+            culled[3] += 15
             return 0
         bits = _left_by_signs(of_a, of_b, which, culled)
     if which & (_EDGE_PAIRS | _EDGE_TRIANGLE | _CIRCLE | _CIRCLES):
@@ -185,17 +120,6 @@ def _triangle(x, p, first, o):
 @helper
 def _largest(corners):
     return max(max(max_norm(corners[0]), max_norm(corners[1])), max_norm(corners[2]))
-
-
-@helper
-def _room(radii, p, tolerance, m, far):
-    """By how much differences have to clear each other for triangles not to be reported, per |L|_1 and per |L|.
-
-    Rounding, tolerance (the extent is at most 2 m) and what advancement allows for rounding; and the radii.
-    """
-    a = max(max(radii[p, 0], radii[p, 1]), radii[p, 2])
-    b = max(max(radii[p, 3], radii[p, 4]), radii[p, 5])
-    return _ERROR * m + 2.1 * tolerance * m + _ALLOWED * (far + m + a + b), (a + b) * (1.0 + 4.0 * UNIT_ROUNDOFF)
 
 
 @helper
@@ -244,7 +168,7 @@ def _left_by_signs(of_a, of_b, which, culled):
     bits = EVERYTHING
     if which & _VERTICES:
         bits ^= _cleared(of_a) | _cleared(of_b) << 3
-        culled[1] += _count(EVERYTHING ^ bits)
+        culled[2] += _count(EVERYTHING ^ bits)
     if which & _EDGES:
         clear = 0
         for i in range(3):
@@ -252,7 +176,7 @@ def _left_by_signs(of_a, of_b, which, culled):
                 clear |= 0b111 << 6 + 3 * i
             if of_b[i] * of_b[(i + 1) % 3] > 0:
                 clear |= 0b1001001 << 6 + i
-        culled[3] += _count(clear)
+        culled[4] += _count(clear)
         bits &= ~clear
     return bits
 
@@ -311,9 +235,9 @@ def _by_edges(bits, points, room, which, culled):
             cleared, others = _clear_by_edges(points, i, j, room)
             if which & _EDGE_PAIRS and cleared:
                 bits ^= pair
-                culled[4] += 1
+                culled[5] += 1
             if which & _EDGE_TRIANGLE and bits & others:
-                culled[5] += _count(bits & others)
+                culled[6] += _count(bits & others)
                 bits &= ~others
     return bits
 
@@ -352,14 +276,14 @@ def _by_circles(bits, points, room, which, culled):
         for v in range(6):
             if bits & 1 << v and _vertex_beside_face(points, v, 3 if v < 3 else 0, room):
                 bits ^= 1 << v
-                culled[6] += 1
+                culled[7] += 1
     if which & _CIRCLES:
         for i in range(3):
             for j in range(3):
                 pair = 1 << 6 + 3 * i + j
                 if bits & pair and _edges_side_by_side(points, i, j, room):
                     bits ^= pair
-                    culled[7] += 1
+                    culled[8] += 1
     return bits
 
 
