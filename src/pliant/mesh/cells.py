@@ -1,9 +1,8 @@
 """Types of cells: their corners and faces, and what is listed, numbered and inverted from them.
 
-Corners are numbered as in meshio: a solid cell is upright where its corners 1, 2 (3 for quadrilateral bases) and the
-first one above the base, seen from corner 0, form a positive determinant. For the tetrahedron, hexahedron and pyramid
-that is VTK's order too, and for the wedge it is the order of gmsh and of VTK's shape functions; VTK's drawing of
-the wedge has its base the other way round.
+Corners are numbered as in meshio: the base is counter-clockwise as seen from what stands on it, so that a tetrahedron
+is upright where det(x1 - x0, x2 - x0, x3 - x0) > 0. That is VTK's order too, but for the wedge, where it is gmsh's:
+VTK draws the base of a wedge the other way round.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ POLYGONS = (
 )
 _POLYGON_COUNT = np.array([len(polygons) for polygons in POLYGONS], np.int64)
 _FACE_COUNT = np.array([sum(len(polygon) - 2 for polygon in polygons) for polygons in POLYGONS], np.int64)
-# Edges and diagonals: sides of the triangles, of which each has two in a closed cell, and v - e + f = 2.
+# Sides of these triangles, so with diagonals: in a solid each belongs to two of them.
 _EDGE_COUNT = np.array((6, 18, 12, 9, 3, 5), np.int64)
 _NO_CORNER = -1  # in place of the fourth corner of a triangle
 _CORNERS = np.array(
@@ -204,3 +203,31 @@ def transpose(start, items, count):
             rows[fill[items[s]]] = i
             fill[items[s]] += 1
     return begin, rows
+
+
+@kernel
+def pick_faces(ids, faces, face_edges, edges):
+    """(faces, edge ids, edges, face_edges) of the faces that ids names, with edges numbered anew in their order.
+
+    Edges in lexicographic order stay so: this is what TriMesh derives, without sorting once more.
+    """
+    rank = np.full(len(edges), np.int32(-1))
+    picked, sides = np.empty((len(ids), 3), np.int32), np.empty((len(ids), 3), np.int32)
+    for i in range(len(ids)):
+        for k in range(3):
+            picked[i, k] = faces[ids[i], k]
+            rank[face_edges[ids[i], k]] = 0
+    count = 0
+    for e in range(len(edges)):
+        if rank[e] == 0:
+            rank[e] = count
+            count += 1
+    edge_ids, ends = np.empty(count, np.int32), np.empty((count, 2), np.int32)
+    for e in range(len(edges)):
+        if rank[e] >= 0:
+            edge_ids[rank[e]] = e
+            ends[rank[e], 0], ends[rank[e], 1] = edges[e, 0], edges[e, 1]
+    for i in range(len(ids)):
+        for k in range(3):
+            sides[i, k] = rank[face_edges[ids[i], k]]
+    return picked, edge_ids, ends, sides

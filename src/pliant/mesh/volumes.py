@@ -20,6 +20,7 @@ from pliant.mesh.cells import (
     list_edges,
     list_triangles,
     number_triangles,
+    pick_faces,
     transpose,
 )
 from pliant.mesh.triangles import TriMesh
@@ -50,19 +51,16 @@ class Surface(TriMesh):
 
     def __init__(self, volume: VolumeMesh) -> None:
         self.volume_faces = np.flatnonzero(volume.boundary).astype(np.int32)
-        super().__init__(volume.faces[self.volume_faces])
+        faces, self.volume_edges, edges, sides = pick_faces(
+            self.volume_faces, volume.faces, volume.face_edges, volume.edges
+        )
+        super().__init__(faces)
         self.cells = volume.face_cells.items[volume.face_cells.start[self.volume_faces]]
-        # Edges of the volume are in lexicographic order, so some of them are too: no need to sort them once more.
-        sides = volume.face_edges[self.volume_faces]
-        rank = np.full(len(volume.edges), -1, np.int32)
-        rank[sides.ravel()] = 0
-        self.volume_edges = np.flatnonzero(rank == 0).astype(np.int32)
-        rank[self.volume_edges] = np.arange(len(self.volume_edges), dtype=np.int32)
-        self._ranked = volume.edges[self.volume_edges], rank[sides]
+        self._picked = edges, sides
 
     @cached_property
     def _edge_table(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._ranked
+        return self._picked
 
 
 class VolumeMesh:
