@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pliant.detect import ccd, dcd, safe_step
     from pliant.detector import Detector
     from pliant.mesh.triangles import TriMesh
+    from pliant.mesh.volumes import VolumeMesh
     from pliant.motion import Accelerated, Affine, Rigid, Screw
     from pliant.nearby import distance, proximity
     from pliant.queries import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
@@ -40,6 +41,7 @@ _HOME = {
     "Step": "pliant.contacts",
     "TriMesh": "pliant.mesh.triangles",
     "TrianglePairs": "pliant.contacts",
+    "VolumeMesh": "pliant.mesh.volumes",
     "ccd": "pliant.detect",
     "dcd": "pliant.detect",
     "distance": "pliant.nearby",
@@ -70,6 +72,7 @@ __all__ = [
     "Step",
     "TriMesh",
     "TrianglePairs",
+    "VolumeMesh",
     "baselines",
     "ccd",
     "dcd",

@@ -1,0 +1,233 @@
+"""Types of cells: their corners and faces, and what is listed, numbered and inverted from them.
+
+Corners are numbered as in meshio: the base is counter-clockwise as seen from what stands on it, so that a tetrahedron
+is upright where det(x1 - x0, x2 - x0, x3 - x0) > 0. That is VTK's order too, but for the wedge, where it is gmsh's:
+VTK draws the base of a wedge the other way round.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+
+TYPES = ("tetra", "hexahedron", "wedge", "pyramid", "triangle", "quad")
+SOLID_TYPES = 4  # the first ones; the others are shells
+MOST_CORNERS = 8
+CORNER_COUNT = np.array((4, 8, 6, 5, 3, 4), np.int8)
+
+# Counter-clockwise as seen from outside. A face of a cell is a polygon here; its triangles are the faces of the mesh.
+POLYGONS = (
+    ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)),
+    ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)),
+    ((0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)),
+    ((0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)),
+    ((0, 1, 2),),
+    ((0, 1, 2, 3),),
+)
+_POLYGON_COUNT = np.array([len(polygons) for polygons in POLYGONS], np.int64)
+_FACE_COUNT = np.array([sum(len(polygon) - 2 for polygon in polygons) for polygons in POLYGONS], np.int64)
+# Sides of these triangles, so with diagonals: in a solid each belongs to two of them.
+_EDGE_COUNT = np.array((6, 18, 12, 9, 3, 5), np.int64)
+_NO_CORNER = -1  # in place of the fourth corner of a triangle
+_CORNERS = np.array(
+    [[(*p, _NO_CORNER)[:4] for p in (*polygons, *((_NO_CORNER,) * 4,) * 6)[:6]] for polygons in POLYGONS], np.int64
+)
+_MOST_EDGES = 18
+
+
+class Rows(NamedTuple):
+    """Lists of ids in one array: list i is items[start[i]:start[i + 1]]."""
+
+    start: np.ndarray  # (n + 1,) int64
+    items: np.ndarray  # int32
+
+
+@kernel
+def first_repetition(cells):
+    """The first row of an (m, k) array that names a vertex twice, and that vertex; -1, -1 where there is none."""
+    for i in range(len(cells)):
+        for k in range(1, cells.shape[1]):
+            for j in range(k):
+                if cells[i, j] == cells[i, k]:
+                    return i, np.int64(cells[i, k])
+    return -1, np.int64(-1)
+
+
+@kernel
+def list_triangles(types, corners):
+    """(start, triangles): those of cell i are triangles[start[i]:start[i + 1]], (k, 3) int32, outward.
+
+    A quadrilateral is split along the diagonal at its smallest vertex, whichever cell looks at it and from which of its
+    corners on: it is not planar once it deforms, and its cells must not see different surfaces (errata 21).
+    """
+    start = np.zeros(len(types) + 1, np.int64)
+    for i in range(len(types)):
+        start[i + 1] = start[i] + _FACE_COUNT[types[i]]
+    out = np.empty((start[len(types)], 3), np.int32)
+    for i in range(len(types)):
+        t, at = types[i], start[i]
+        for p in range(_POLYGON_COUNT[t]):
+            a, b, c = corners[i, _CORNERS[t, p, 0]], corners[i, _CORNERS[t, p, 1]], corners[i, _CORNERS[t, p, 2]]
+            if _CORNERS[t, p, 3] == _NO_CORNER:
+                out[at, 0], out[at, 1], out[at, 2] = a, b, c
+                at += 1
+            else:
+                _split(out, at, a, b, c, corners[i, _CORNERS[t, p, 3]])
+                at += 2
+    return start, out
+
+
+@helper
+def _split(out, at, a, b, c, d):
+    """The two triangles of quadrilateral a b c d, turned until its smallest vertex comes first."""
+    smallest = min(min(a, b), min(c, d))
+    if smallest == b:
+        a, b, c, d = b, c, d, a
+    elif smallest == c:
+        a, b, c, d = c, d, a, b
+    elif smallest == d:
+        a, b, c, d = d, a, b, c
+    out[at, 0], out[at, 1], out[at, 2] = a, b, c
+    out[at + 1, 0], out[at + 1, 1], out[at + 1, 2] = a, c, d
+
+
+@kernel
+def number_triangles(triangles, vertex_count):
+    """(faces, ids): those with the same vertices are one face, the first of them; ids in the order of first ones.
+
+    Three stable counting sorts bring equal ones together, the first one first, in linear time for every mesh.
+    """
+    count = len(triangles)
+    low, middle, high = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32)
+    for s in range(count):
+        a, b, c = triangles[s, 0], triangles[s, 1], triangles[s, 2]
+        low[s], high[s] = min(a, min(b, c)), max(a, max(b, c))
+        middle[s] = max(min(a, b), min(max(a, b), c))
+    order = _sorted_by(high, np.arange(count), vertex_count)
+    order = _sorted_by(middle, order, vertex_count)
+    order = _sorted_by(low, order, vertex_count)
+    first = np.empty(count, np.int32)
+    r = -1
+    for i in range(count):
+        s = order[i]
+        if r < 0 or low[s] != low[r] or middle[s] != middle[r] or high[s] != high[r]:
+            r = s
+        first[s] = r
+    faces, ids = np.empty((count, 3), np.int32), np.empty(count, np.int32)
+    found = 0
+    for s in range(count):
+        ids[s] = found if first[s] == s else ids[first[s]]
+        if first[s] == s:
+            faces[found, 0], faces[found, 1], faces[found, 2] = triangles[s, 0], triangles[s, 1], triangles[s, 2]
+            found += 1
+    return faces[:found].copy(), ids
+
+
+@helper
+def _sorted_by(key, order, limit):
+    """The order, stably sorted by key[order], which is below limit."""
+    fill = np.zeros(limit + 1, np.int64)
+    for i in range(len(key)):
+        fill[key[i] + 1] += 1
+    for k in range(limit):
+        fill[k + 1] += fill[k]
+    out = np.empty(len(order), np.int64)
+    for i in range(len(order)):
+        k = key[order[i]]
+        out[fill[k]] = order[i]
+        fill[k] += 1
+    return out
+
+
+@kernel
+def list_edges(types, face_start, cell_faces, face_edges):
+    """(start, edges) of each cell, ascending: the sides of its faces, each once.
+
+    Corners of a cell differ, so two sides are one edge only where two of its faces meet: the numbers are those above.
+    """
+    start = np.zeros(len(types) + 1, np.int64)
+    for i in range(len(types)):
+        start[i + 1] = start[i] + _EDGE_COUNT[types[i]]
+    out, found = np.empty(start[len(types)], np.int32), np.empty(_MOST_EDGES + 1, np.int32)
+    for i in range(len(types)):
+        count = 0
+        for s in range(face_start[i], face_start[i + 1]):
+            for k in range(3):
+                count = _insert(found, count, face_edges[cell_faces[s], k])
+        for k in range(count):
+            out[start[i] + k] = found[k]
+    return start, out
+
+
+@helper
+def _insert(found, count, e):
+    """Into ascending found[:count], unless it is there; returns the new count."""
+    k = count
+    while k > 0 and found[k - 1] > e:
+        k -= 1
+    if k > 0 and found[k - 1] == e:
+        return count
+    for j in range(count, k, -1):
+        found[j] = found[j - 1]
+    found[k] = e
+    return count + 1
+
+
+@kernel
+def list_corners(corners, corner_count):
+    """(start, vertices) of each cell."""
+    start = np.zeros(len(corners) + 1, np.int64)
+    for i in range(len(corners)):
+        start[i + 1] = start[i] + corner_count[i]
+    out = np.empty(start[len(corners)], np.int32)
+    for i in range(len(corners)):
+        for k in range(corner_count[i]):
+            out[start[i] + k] = corners[i, k]
+    return start, out
+
+
+@kernel
+def transpose(start, items, count):
+    """(start, items) of the lists that belong to each of count items: the rows that have it, ascending."""
+    begin = np.zeros(count + 1, np.int64)
+    for s in range(len(items)):
+        begin[items[s] + 1] += 1
+    for k in range(count):
+        begin[k + 1] += begin[k]
+    fill, rows = begin.copy(), np.empty(len(items), np.int32)
+    for i in range(len(start) - 1):
+        for s in range(start[i], start[i + 1]):
+            rows[fill[items[s]]] = i
+            fill[items[s]] += 1
+    return begin, rows
+
+
+@kernel
+def pick_faces(ids, faces, face_edges, edges):
+    """(faces, edge ids, edges, face_edges) of the faces that ids names, with edges numbered anew in their order.
+
+    Edges in lexicographic order stay so: this is what TriMesh derives, without sorting once more.
+    """
+    rank = np.full(len(edges), np.int32(-1))
+    picked, sides = np.empty((len(ids), 3), np.int32), np.empty((len(ids), 3), np.int32)
+    for i in range(len(ids)):
+        for k in range(3):
+            picked[i, k] = faces[ids[i], k]
+            rank[face_edges[ids[i], k]] = 0
+    count = 0
+    for e in range(len(edges)):
+        if rank[e] == 0:
+            rank[e] = count
+            count += 1
+    edge_ids, ends = np.empty(count, np.int32), np.empty((count, 2), np.int32)
+    for e in range(len(edges)):
+        if rank[e] >= 0:
+            edge_ids[rank[e]] = e
+            ends[rank[e], 0], ends[rank[e], 1] = edges[e, 0], edges[e, 1]
+    for i in range(len(ids)):
+        for k in range(3):
+            sides[i, k] = rank[face_edges[ids[i], k]]
+    return picked, edge_ids, ends, sides

@@ -1,0 +1,277 @@
+"""VolumeMesh: cells of several types, and what is derived from their indices alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant._arrays import DtypeError, MeshError, ShapeError, as_indices, require_in_range
+from pliant.mesh.cells import (
+    CORNER_COUNT,
+    MOST_CORNERS,
+    SOLID_TYPES,
+    TYPES,
+    Rows,
+    first_repetition,
+    list_corners,
+    list_edges,
+    list_triangles,
+    number_triangles,
+    pick_faces,
+    transpose,
+)
+from pliant.mesh.triangles import TriMesh
+
+IGNORED = ("vertex", "line")
+
+
+class CellTypeError(MeshError):
+    """Cells of a type that is not supported."""
+
+
+class RepeatedVertexError(MeshError):
+    """A cell names a vertex twice."""
+
+
+class CellIndexError(MeshError):
+    """A cell that does not exist."""
+
+
+class Surface(TriMesh):
+    """Boundary of a volume mesh, with the vertices of that mesh: the same positions serve both.
+
+    faces : (k, 3) int32, ascending by their ids in the volume mesh
+    volume_faces : (k,) int32, those ids
+    cells : (k,) int32, the first cell that has each face; seen from there, it is oriented outward
+    volume_edges : (e,) int32, ids in the volume mesh of the edges of the surface
+    """
+
+    def __init__(self, volume: VolumeMesh) -> None:
+        self.volume_faces = np.flatnonzero(volume.boundary).astype(np.int32)
+        faces, self.volume_edges, edges, sides = pick_faces(
+            self.volume_faces, volume.faces, volume.face_edges, volume.edges
+        )
+        super().__init__(faces)
+        self.cells = volume.face_cells.items[volume.face_cells.start[self.volume_faces]]
+        self._picked = edges, sides
+
+    @cached_property
+    def _edge_table(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._picked
+
+
+class VolumeMesh:
+    """Topology of a mesh of tetrahedra, hexahedra, wedges, pyramids, and shells of triangles and quadrilaterals.
+
+    cells : {type: (m, k) integers}, of the types in ``type_names``, with corners in the order of meshio and VTK; any
+        mix of types, any connectivity: non-manifold, duplicate, inverted and unconnected cells are fine
+
+    Cells are numbered through the types in the order of ``type_names``, solids before shells, whatever the order given.
+    Vertices that no cell names take no part. Positions are given to the queries, not to the mesh.
+    """
+
+    type_names = TYPES
+
+    def __init__(self, cells: Mapping[str, Any] | None = None) -> None:
+        given = {} if cells is None else cells
+        _require_known(given)
+        # Copies: what is derived from them is kept, and must not go stale when the caller's arrays change.
+        self.cells = {name: as_indices(given.get(name, ()), name, _columns(name)).copy() for name in TYPES}
+        first = 0
+        for name, array in self.cells.items():
+            i, vertex = first_repetition(array)
+            if i >= 0:
+                raise RepeatedVertexError(f"{name} {i} (cell {first + i}) names vertex {vertex} twice")
+            first += len(array)
+
+    def __repr__(self) -> str:
+        parts = [f"{len(array)} {name}" for name, array in self.cells.items() if len(array)]
+        return f"VolumeMesh({', '.join(parts) or '0 cells'})"
+
+    @cached_property
+    def types(self) -> np.ndarray:
+        """(c,) int8: the type of each cell, an index into ``type_names``."""
+        counts = [len(array) for array in self.cells.values()]
+        return np.repeat(np.arange(len(TYPES), dtype=np.int8), counts)
+
+    @property
+    def solid_count(self) -> int:
+        """Cells below this number are solids, the others are shells."""
+        return sum(len(self.cells[name]) for name in TYPES[:SOLID_TYPES])
+
+    @cached_property
+    def corners(self) -> np.ndarray:
+        """(c, 8) int32: vertices of each cell, the last one repeated to fill up."""
+        out = np.empty((len(self.types), MOST_CORNERS), np.int32)
+        first = 0
+        for array in self.cells.values():
+            block = out[first : first + len(array)]
+            block[:, : array.shape[1]] = array
+            block[:, array.shape[1] :] = array[:, -1:]
+            first += len(array)
+        return out
+
+    @property
+    def corner_count(self) -> np.ndarray:
+        """(c,) int8: number of vertices of each cell."""
+        return CORNER_COUNT[self.types]
+
+    @cached_property
+    def vertex_limit(self) -> int:
+        """One more than the largest vertex index in use."""
+        return max((int(array.max()) + 1 for array in self.cells.values() if array.size), default=0)
+
+    @cached_property
+    def vertices(self) -> np.ndarray:
+        """Ids of the vertices that take part, ascending."""
+        used = np.zeros(self.vertex_limit, bool)
+        for array in self.cells.values():
+            used[array.ravel()] = True
+        return np.flatnonzero(used).astype(np.int32)
+
+    @cached_property
+    def _face_table(self) -> tuple[TriMesh, Rows]:
+        start, triangles = list_triangles(self.types, self.corners)
+        faces, ids = number_triangles(triangles, self.vertex_limit)
+        return TriMesh(faces), Rows(start, ids)
+
+    def features(self) -> TriMesh:
+        """A TriMesh of all faces, those inside too: it has the faces, edges and vertices of this mesh, by these ids."""
+        return self._face_table[0]
+
+    @property
+    def faces(self) -> np.ndarray:
+        """(m, 3) int32: every triangle of the cells' faces once; a quadrilateral is two, split at its smallest vertex.
+
+        In the order of the first cells that have them, and oriented as those see them from outside; shells as given.
+        """
+        return self.features().faces
+
+    @property
+    def edges(self) -> np.ndarray:
+        """(e, 2) int32: every edge once, smaller vertex first, in lexicographic order; one diagonal of each
+        quadrilateral is among them."""
+        return self.features().edges
+
+    @property
+    def face_edges(self) -> np.ndarray:
+        """(m, 3) int32: edge ids of the sides f0 f1, f1 f2, f2 f0."""
+        return self.features().face_edges
+
+    @property
+    def cell_faces(self) -> Rows:
+        """Faces of each cell, in the order of its polygons; both triangles of a quadrilateral together."""
+        return self._face_table[1]
+
+    @cached_property
+    def cell_edges(self) -> Rows:
+        """Edges of each cell, diagonals too, ascending."""
+        return Rows(*list_edges(self.types, *self.cell_faces, self.face_edges))
+
+    @cached_property
+    def vertex_cells(self) -> Rows:
+        """Cells at each of vertex_limit vertices, ascending."""
+        return Rows(*transpose(*list_corners(self.corners, self.corner_count), self.vertex_limit))
+
+    @cached_property
+    def edge_cells(self) -> Rows:
+        """Cells at each edge, ascending."""
+        return Rows(*transpose(*self.cell_edges, len(self.edges)))
+
+    @cached_property
+    def face_cells(self) -> Rows:
+        """Cells at each face, ascending: solids before shells, any number of either."""
+        return Rows(*transpose(*self.cell_faces, len(self.faces)))
+
+    @cached_property
+    def boundary(self) -> np.ndarray:
+        """(m,) bool: fewer than two solids have the face, or a shell has it."""
+        first_shell = self.cell_faces.start[self.solid_count]
+        solids = np.bincount(self.cell_faces.items[:first_shell], minlength=len(self.faces))
+        boundary = solids < 2
+        boundary[self.cell_faces.items[first_shell:]] = True
+        return boundary
+
+    @property
+    def components(self) -> np.ndarray:
+        """(vertex_limit,) int32: label of each vertex, equal where a chain of cells that share vertices leads from one
+        to the other; -1 for vertices that take no part."""
+        return self.features().components  # the edges of a cell join all its vertices
+
+    def surface(self) -> Surface:
+        """The faces on the boundary as a triangle mesh, with the same vertices."""
+        return self._surface
+
+    @cached_property
+    def _surface(self) -> Surface:
+        return Surface(self)
+
+    def changed(self, *, add: Mapping[str, Any] | None = None, remove: Any = None) -> VolumeMesh:
+        """A new mesh without the cells ``remove``, (k,) ids, and with ``add``, as the constructor takes it, after the
+        others of its type. It is what the constructor makes of these cells; ids are not those of this mesh.
+        """
+        added = VolumeMesh(add)
+        kept = np.ones(len(self.types), bool)
+        kept[self._as_cells(remove)] = False
+        new = VolumeMesh()
+        first = 0
+        for name, array in self.cells.items():
+            remaining = array[kept[first : first + len(array)]]
+            new.cells[name] = np.concatenate((remaining, added.cells[name]))
+            first += len(array)
+        return new
+
+    def _as_cells(self, remove: Any) -> np.ndarray:
+        ids = np.asarray(() if remove is None else remove)
+        if ids.size == 0:
+            return np.empty(0, np.int64)
+        if ids.ndim != 1:
+            raise ShapeError(f"remove must have shape (k,), but has {ids.shape}")
+        if ids.dtype.kind not in "iu":
+            raise DtypeError(f"remove must hold integers, but has dtype {ids.dtype}")
+        bad = np.flatnonzero((ids < 0) | (ids >= len(self.types)))
+        if len(bad):
+            raise CellIndexError(f"remove names cell {ids[bad[0]]}, but there are {len(self.types)}")
+        return ids
+
+    def require_in_range(self, vertex_count: int) -> None:
+        """Every cell names some of vertex_count vertices."""
+        for name, array in self.cells.items():
+            require_in_range(array, name, vertex_count)
+
+
+def as_volume(mesh: Any) -> VolumeMesh:
+    """A VolumeMesh from what users have: a dict of cells, or an object with blocks of cells (meshio), of which those
+    of a type are joined in their order. Blocks of vertices and lines are left out.
+    """
+    if isinstance(mesh, VolumeMesh):
+        return mesh
+    found: dict[str, list[np.ndarray]] = {}
+    for i, (name, data) in enumerate(_blocks(mesh)):
+        if name not in IGNORED:
+            _require_known((name,))
+            found.setdefault(name, []).append(as_indices(data, f"block {i}: {name}", _columns(name)))
+    return VolumeMesh({name: np.concatenate(parts) for name, parts in found.items()})
+
+
+def _blocks(mesh: Any) -> Iterator[tuple[str, Any]]:
+    blocks: Any = getattr(mesh, "cells", mesh)
+    if isinstance(blocks, Mapping):
+        blocks = blocks.items()
+    elif not isinstance(blocks, list | tuple):
+        raise ShapeError(f"a volume mesh is a dict of cells or has blocks of them; {type(mesh).__name__} is neither")
+    for block in blocks:
+        yield (block.type, block.data) if hasattr(block, "type") else block
+
+
+def _require_known(names: Any) -> None:
+    unknown = [str(name) for name in names if name not in TYPES]
+    if unknown:
+        raise CellTypeError(f"cells of type {', '.join(unknown)} are not supported; supported are {', '.join(TYPES)}")
+
+
+def _columns(name: str) -> int:
+    return int(CORNER_COUNT[TYPES.index(name)])
