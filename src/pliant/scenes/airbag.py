@@ -48,7 +48,7 @@ def _bag(nu: int, nv: int, frames: int, rng: np.random.Generator) -> Part:
         along, height, direction = _folded(flat[:, 0], opened)
         disc = rounded(flat, 0.8)
         room = edge * (0.3 * side + 0.35 * np.sin(0.3 * k + 2 * wrinkle) * np.abs(side)) * np.minimum(1, 4 * inside)
-        puff = (0.16 + 0.35 * edge * k) * side * np.maximum(1 - (flat[:, 0] / (opened + 0.1)) ** 2, 0)
+        puff = min(0.45, 0.16 + 0.35 * edge * k) * side * np.maximum(1 - (flat[:, 0] / (opened + 0.1)) ** 2, 0)
         puff *= np.maximum(1 - flat[:, 1] ** 2, 0) ** 0.5
         x[k, :, 0] = along * np.sqrt(1 - 0.3 * flat[:, 1] ** 2) - room * np.sin(direction)
         x[k, :, 1] = disc[:, 1] + 0.04 * np.sin(6 * flat[:, 0] + 0.2 * k)

@@ -97,7 +97,8 @@ def _dented(plate: np.ndarray, build: _Build, depth: float) -> np.ndarray:
     """The plate (n, 3) when the tip of the bullet is `depth` below where its upper side was."""
     r = np.hypot(plate[:, 0], plate[:, 1])
     inner = np.minimum(r / build.radius, 1)
-    dent = 0.62 * depth / (1 + 0.04 * depth) * np.exp(-((r / (1.9 * build.radius)) ** 2))
+    # The plate follows less and less: in the end the bullet is through.
+    dent = 5 * (1 - math.exp(-depth / 8)) * np.exp(-((r / (1.9 * build.radius)) ** 2))
     wave = 0.35 * np.sin(2.5 * r / build.radius - 0.35 * depth) * np.exp(-r / (3 * build.radius)) * min(1.0, depth)
     # What is not torn away is pushed aside, less than the bullet would need: they go into each other.
     aside = 1 + 0.06 * min(1.0, depth / 4) * inner * np.exp(-((r / (1.5 * build.radius)) ** 2))

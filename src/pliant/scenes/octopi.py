@@ -90,7 +90,7 @@ def _octopus(build: _Build, heading: float, time: np.ndarray, rng: np.random.Gen
             root = head[own & (along == 0)].mean(axis=0)
             pose = _Pose(lean[number], phase[:, number], t)
             x[k, own] = _swept(head[own], root, share, pose)
-        x[k, :, :2] = x[k, :, :2] @ turn.T + (APART - 0.9 * t) * turn[:, 0]
+        x[k, :, :2] = x[k, :, :2] @ turn.T + (APART - 0.7 * math.sin(1.3 * t)) * turn[:, 0]
         x[k, :, 2] += 0.25 * math.sin(heading + t)
     return Part({"tetra": tetrahedra(hexahedra)}, x)
 
