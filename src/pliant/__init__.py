@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from pliant import baselines, scenes
+    from pliant import baselines, io, scenes
     from pliant._arrays import MeshError
     from pliant._tally import Stage
     from pliant.contacts import Contacts, Distance, Distances, Intersections, Proximity, Queries, Step, TrianglePairs
@@ -79,6 +79,7 @@ __all__ = [
     "distance",
     "edge_edge",
     "edge_edge_distance",
+    "io",
     "proximity",
     "safe_step",
     "scenes",
@@ -90,7 +91,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in ("baselines", "scenes"):
+    if name in ("baselines", "io", "scenes"):
         return import_module(f"pliant.{name}")
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)

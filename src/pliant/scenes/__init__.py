@@ -8,18 +8,25 @@ between a fraction of an edge and a few edges at any size, like those of a simul
 """
 
 import difflib
+from collections.abc import Mapping
 
 import numpy as np
 
+from .airbag import airbag
 from .bodies import ball_heap, flat_sheets, passing_sheets
+from .bullet import bullet
+from .car import car_crash
 from .cloth import crumpled_sheet, flowing_cloth, twisted_cloth, twisting
 from .drapes import funnel, hanging_cloth
 from .explosion import exploding
 from .garments import bishop, falling, flamenco
+from .liver import liver
+from .octopi import octopi
 from .scene import Scene
 from .tentacles import squishy_ball
+from .volume_scene import VolumeScene, VolumeStep
 
-__all__ = ["Scene", "load", "names"]
+__all__ = ["Scene", "VolumeScene", "VolumeStep", "load", "load_volume", "names", "volume_names"]
 
 _SCENES = {
     "flat_sheets": flat_sheets,
@@ -37,6 +44,7 @@ _SCENES = {
     "hanging_cloth": hanging_cloth,
     "exploding": exploding,
 }
+_VOLUME_SCENES = {"octopi": octopi, "bullet": bullet, "airbag": airbag, "car_crash": car_crash, "liver": liver}
 
 
 def names() -> tuple[str, ...]:
@@ -53,12 +61,36 @@ def load(name: str, triangles: int | None = None, frames: int | None = None, see
 
     None stands for the scene's own default.
     """
-    if name not in _SCENES:
-        close = difflib.get_close_matches(str(name), _SCENES, n=1)
+    _check_name(name, _SCENES)
+    return _SCENES[name](seed=seed, **_checked_sizes({"triangles": triangles, "frames": frames}, least=2))
+
+
+def volume_names() -> tuple[str, ...]:
+    """The names that `load_volume` knows."""
+    return tuple(_VOLUME_SCENES)
+
+
+def load_volume(name: str, cells: int | None = None, frames: int = 12, seed: int = 0) -> VolumeScene:
+    """Make a scene of tetrahedra, hexahedra or shells: the benchmarks of paper 004, of their kind and size.
+
+    cells : about how many in the first step; None stands for as many as in the paper (car_crash: 60,000)
+    frames : how many, at least 3; there is a step from each to the next
+    seed : another seed, another scene of the same kind
+    """
+    _check_name(name, _VOLUME_SCENES)
+    sizes = _checked_sizes({"cells": cells}, least=100) | _checked_sizes({"frames": frames}, least=3)
+    return _VOLUME_SCENES[name](seed=seed, **sizes)
+
+
+def _check_name(name: str, known: Mapping[str, object]) -> None:
+    if name not in known:
+        close = difflib.get_close_matches(str(name), known, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise ValueError(f"no scene is called {name!r}; {hint}there are {', '.join(_SCENES)}")
-    sizes = {"triangles": triangles, "frames": frames}
+        raise ValueError(f"no scene is called {name!r}; {hint}there are {', '.join(known)}")
+
+
+def _checked_sizes(sizes: dict[str, int | None], least: int) -> dict[str, int]:
     for key, value in sizes.items():
-        if value is not None and (not isinstance(value, (int, np.integer)) or value < 2):
-            raise ValueError(f"{key} must be a whole number of at least 2, not {value!r}")
-    return _SCENES[name](seed=seed, **{key: int(value) for key, value in sizes.items() if value is not None})
+        if value is not None and (not isinstance(value, (int, np.integer)) or value < least):
+            raise ValueError(f"{key} must be a whole number of at least {least}, not {value!r}")
+    return {key: int(value) for key, value in sizes.items() if value is not None}

@@ -1,0 +1,47 @@
+"""Files that meshio reads."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+import numpy as np
+
+from .mesh import FileError, FileMesh, make
+
+
+def read(path: Path) -> FileMesh:
+    mesh = _meshio_mesh(path)
+    points = np.asarray(mesh.points, np.float64)
+    if points.ndim != 2 or points.shape[1] not in (2, 3):
+        raise FileError(f"{path.name}: points have the shape {points.shape}; 2 or 3 coordinates each are needed")
+    if points.shape[1] == 2:
+        points = np.column_stack([points, np.zeros(len(points))])
+    return make(path, [(block.type, block.data) for block in mesh.cells], np.ascontiguousarray(points))
+
+
+def _meshio_mesh(path: Path):
+    try:
+        import meshio
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "meshio":
+            raise
+        raise ModuleNotFoundError(
+            f"pliant.io needs meshio for {path.name}, which is in an extra: pip install 'pliant[io]'", name="meshio"
+        ) from error
+    # meshio tries ansys first for every .msh, and says on the terminal what is wrong.
+    file_format = "gmsh" if path.suffix.lower() == ".msh" and _begins_as_gmsh(path) else None
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            return meshio.read(path, file_format)
+    # meshio ends the program on files that it cannot read, and its parsers raise whatever a wrong number led to.
+    except (Exception, SystemExit) as error:
+        why = " ".join(said.getvalue().split()) if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+        raise FileError(f"{path.name}: meshio cannot read it ({why})") from error
+
+
+def _begins_as_gmsh(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(64).lstrip().startswith(b"$")
