@@ -1,0 +1,145 @@
+"""Cells, the features they have and those they own: what the stages need to know of a volume mesh.
+
+All by the ids of the mesh, so that nothing of it depends on a motion or on the order of a tree. Static assignment
+(Algorithm 4 of paper 004): a feature belongs to the first cell that has it. Dynamic assignment looks through the lists of
+cells of a feature, which is rarely needed: cells whose ``reach`` has nothing in common are far from each other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+from pliant.mesh.cells import MOST_CORNERS, Rows, transpose
+from pliant.mesh.volumes import VolumeMesh
+
+REACH_WORDS = 8  # of 64 bits: a line of the cache, as for triangles (mesh/orphans.py)
+
+# Most vertices, faces and edges of a cell, a hexahedron: what a pair of cells can name.
+MOST_FACES, MOST_EDGES = 12, 18
+MOST_VERTEX_FACE, MOST_EDGE_EDGE = 2 * MOST_CORNERS * MOST_FACES, MOST_EDGES**2
+
+
+class Cells(NamedTuple):
+    corners: np.ndarray  # (c, 8) int32, the last one repeated to fill up
+    count: np.ndarray  # (c,) int8, how many there are
+    edges: Rows  # of each cell
+    faces: Rows
+    vertex_cells: Rows  # at each vertex, ascending
+    edge_cells: Rows
+    face_cells: Rows
+    owned_vertices: Rows  # of each cell
+    owned_edges: Rows
+    owned_faces: Rows
+    reach: np.ndarray  # (c, 8) int64: hashed set of the vertices of a cell and of the owners of its features
+    ends: np.ndarray  # (e, 2) int32, vertices of the edges
+    triangles: np.ndarray  # (m, 3) int32, those of the faces
+
+
+def cells_of(mesh: VolumeMesh) -> Cells:
+    lists = mesh.vertex_cells, mesh.edge_cells, mesh.face_cells
+    count = len(mesh.types)
+    owned = [_owned(rows, count) for rows in lists]
+    reach = _reach(mesh.corners, mesh.cell_edges, mesh.cell_faces, *lists)
+    return Cells(
+        mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, *lists, *owned, reach, mesh.edges, mesh.faces
+    )
+
+
+def _owned(rows: Rows, count: int) -> Rows:
+    """What each of so many cells owns: the features of which it is the first, ascending."""
+    named = np.flatnonzero(rows.start[1:] > rows.start[:-1])
+    first = np.zeros(len(rows.start) - 1, np.int64)
+    first[named] = 1
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(first)))
+    return Rows(*transpose(start, rows.items[rows.start[named]], count))
+
+
+def inner_pairs(cells: Cells) -> tuple[np.ndarray, np.ndarray]:
+    """(vertex, face) and (edge, edge) ids of features of one owner that share no vertex.
+
+    Static assignment comes by the pairs of features of two owners; these it would miss, among them element inversions.
+    """
+    vertex_face, edge_edge = _inner_pairs(cells, 0, np.empty((0, 2), np.int32), np.empty((0, 2), np.int32))
+    out = np.empty((vertex_face, 2), np.int32), np.empty((edge_edge, 2), np.int32)
+    _inner_pairs(cells, 1, *out)
+    return out
+
+
+@kernel
+def _inner_pairs(cells, write, vertex_face, edge_edge):
+    vertices, faces, edges, triangles, ends = (
+        cells.owned_vertices, cells.owned_faces, cells.owned_edges, cells.triangles, cells.ends,
+    )  # fmt: skip
+    vf = ee = 0
+    for i in range(len(cells.corners)):
+        for s in range(vertices.start[i], vertices.start[i + 1]):
+            v = vertices.items[s]
+            for t in range(faces.start[i], faces.start[i + 1]):
+                f = faces.items[t]
+                if not is_corner(triangles, f, v):
+                    if write:
+                        vertex_face[vf, 0], vertex_face[vf, 1] = v, f
+                    vf += 1
+        for s in range(edges.start[i], edges.start[i + 1]):
+            for t in range(s + 1, edges.start[i + 1]):
+                a, b = edges.items[s], edges.items[t]
+                if not have_common_end(ends, a, b):
+                    if write:
+                        edge_edge[ee, 0], edge_edge[ee, 1] = a, b
+                    ee += 1
+    return vf, ee
+
+
+@helper
+def is_corner(triangles, f, v):
+    return v == triangles[f, 0] or v == triangles[f, 1] or v == triangles[f, 2]
+
+
+@helper
+def have_common_end(ends, a, b):
+    a0, a1, b0, b1 = ends[a, 0], ends[a, 1], ends[b, 0], ends[b, 1]
+    return a0 == b0 or a0 == b1 or a1 == b0 or a1 == b1
+
+
+@helper
+def cells_adjacent(corners, count, i, j):
+    """Cells i and j share a vertex; a cell is adjacent to itself."""
+    for s in range(count[i]):
+        v = corners[i, s]
+        for t in range(count[j]):
+            if v == corners[j, t]:
+                return True
+    return False
+
+
+@helper
+def cells_far(reach, i, j):
+    """Proves that no owner of a feature of cell i shares a vertex with one of j, nor i with j."""
+    common = np.int64(0)
+    for word in range(REACH_WORDS):
+        common |= reach[i, word] & reach[j, word]
+    return common == 0
+
+
+@kernel
+def _reach(corners, cell_edges, cell_faces, vertex_cells, edge_cells, face_cells):
+    out = np.zeros((len(corners), REACH_WORDS), np.int64)
+    for i in range(len(corners)):
+        for k in range(MOST_CORNERS):  # the owners of its vertices have its own corners among theirs
+            _add_corners(out, i, corners, vertex_cells.items[vertex_cells.start[corners[i, k]]])
+        for s in range(cell_edges.start[i], cell_edges.start[i + 1]):
+            _add_corners(out, i, corners, edge_cells.items[edge_cells.start[cell_edges.items[s]]])
+        for s in range(cell_faces.start[i], cell_faces.start[i + 1]):
+            _add_corners(out, i, corners, face_cells.items[face_cells.start[cell_faces.items[s]]])
+    return out
+
+
+@helper
+def _add_corners(out, i, corners, j):
+    """The set of cell i gets the vertices of cell j, hashed: neighbours in space often differ in their last bits."""
+    for k in range(MOST_CORNERS):
+        v = np.int64(corners[j, k])
+        out[i, (v >> 6) & (REACH_WORDS - 1)] |= np.int64(1) << (v & 63)

@@ -1,0 +1,184 @@
+"""From pairs of cells to pairs of their features, each once: the two assignments of paper 004, Algorithms 4 and 5.
+
+Static: a pair of features is looked at where its owners meet, adjacent ones too; pairs of one owner are a list of their
+own (``inner_pairs``). Dynamic: adjacent cells are skipped, and a pair of features is looked at by the first two separate
+cells that have it; pairs that no two separate cells have are the O-sets (``mesh/o_sets.py``). Both are safe together with
+culling: at the time of contact the common point lies in every cell of the one feature and every cell of the other
+(errata 22), so whichever pair of cells is chosen, no conservative test discards it.
+
+Static assignment with the O-sets of dynamic assignment misses contacts, as the paper warns: it skips adjacent owners,
+and O-sets have only the pairs of which *all* cells are adjacent.
+"""
+
+from __future__ import annotations
+
+from pliant._jit import helper, kernel
+from pliant.bounds.kdops import box, overlap
+from pliant.hierarchy.traverse import ALL, SELF
+from pliant.mesh.cell_features import (
+    MOST_EDGE_EDGE,
+    MOST_VERTEX_FACE,
+    cells_adjacent,
+    cells_far,
+    have_common_end,
+    is_corner,
+)
+
+
+@kernel
+def drop_adjacent_cells(cells, pairs, count):
+    """Keep the pairs of separate cells, in place and in order; returns how many."""
+    corners, corner_count, kept = cells.corners, cells.count, 0
+    for p in range(count):
+        i, j = pairs[p, 0], pairs[p, 1]
+        if not cells_adjacent(corners, corner_count, i, j):
+            pairs[kept, 0], pairs[kept, 1] = i, j
+            kept += 1
+    return kept
+
+
+@kernel
+def expand_cells(cells, bounds, selection, first, is_dynamic, vertex_face, edge_edge):
+    """Feature pairs with overlapping bounds of pairs of cells (ids), from the first one on, as many as there is room for.
+
+    bounds: of vertices, edges, faces and cells, by id. selection: labels of the cells, which of ``pairs=`` are wanted,
+    pairs of cells, and how many. is_dynamic: of separate cells. Returns counts of VF, EE, pairs compared, and where to
+    go on.
+    """
+    labels, wanted, pairs, count = selection
+    reach = cells.reach
+    vf = ee = compared = 0
+    for p in range(first, count):
+        if vf + MOST_VERTEX_FACE > len(vertex_face) or ee + MOST_EDGE_EDGE > len(edge_edge):
+            return vf, ee, compared, p
+        i, j = pairs[p, 0], pairs[p, 1]
+        if wanted != ALL and (labels[i] == labels[j]) != (wanted == SELF):
+            continue
+        if is_dynamic and not cells_far(reach, i, j):
+            vf, c0 = _vertices_near_faces(cells, bounds, i, j, vertex_face, vf)
+            vf, c1 = _vertices_near_faces(cells, bounds, j, i, vertex_face, vf)
+            ee, c2 = _edges_near_edges(cells, bounds, i, j, edge_edge, ee)
+        else:
+            vf, c0 = _owned_vertices_and_faces(cells, bounds, i, j, vertex_face, vf)
+            vf, c1 = _owned_vertices_and_faces(cells, bounds, j, i, vertex_face, vf)
+            ee, c2 = _owned_edges(cells, bounds, i, j, edge_edge, ee)
+        compared += c0 + c1 + c2
+    return vf, ee, compared, count
+
+
+@helper
+def _owned_vertices_and_faces(cells, bounds, i, j, out, count):
+    """Vertices that cell i owns against faces that cell j owns; returns how many there are now, how many compared."""
+    vertices, faces, triangles = cells.owned_vertices, cells.owned_faces, cells.triangles
+    vertex_bounds, face_bounds, cell_bounds = bounds[0], bounds[2], bounds[3]
+    begin, end, compared = faces.start[j], faces.start[j + 1], 0
+    if begin == end:
+        return count, compared
+    for s in range(vertices.start[i], vertices.start[i + 1]):
+        v = vertices.items[s]
+        box_v = box(vertex_bounds, v)
+        compared += 1
+        if overlap(box_v, vertex_bounds, v, cell_bounds, j):
+            for t in range(begin, end):
+                f = faces.items[t]
+                compared += 1
+                if overlap(box_v, vertex_bounds, v, face_bounds, f) and not is_corner(triangles, f, v):
+                    out[count, 0], out[count, 1] = v, f
+                    count += 1
+    return count, compared
+
+
+@helper
+def _owned_edges(cells, bounds, i, j, out, count):
+    """Edges that cell i owns against those of cell j."""
+    edges, ends, edge_bounds, cell_bounds = cells.owned_edges, cells.ends, bounds[1], bounds[3]
+    begin, end, compared = edges.start[j], edges.start[j + 1], 0
+    if begin == end:
+        return count, compared
+    for s in range(edges.start[i], edges.start[i + 1]):
+        a = edges.items[s]
+        box_a = box(edge_bounds, a)
+        compared += 1
+        if overlap(box_a, edge_bounds, a, cell_bounds, j):
+            for t in range(begin, end):
+                b = edges.items[t]
+                compared += 1
+                if overlap(box_a, edge_bounds, a, edge_bounds, b) and not have_common_end(ends, a, b):
+                    out[count, 0], out[count, 1] = min(a, b), max(a, b)
+                    count += 1
+    return count, compared
+
+
+@helper
+def _vertices_near_faces(cells, bounds, i, j, out, count):
+    """All vertices of cell i against all faces of cell j, where these are the first separate cells that have them."""
+    corners, corner_count, faces = cells.corners, cells.count, cells.faces
+    vertex_bounds, face_bounds, cell_bounds, compared = bounds[0], bounds[2], bounds[3], 0
+    for k in range(corner_count[i]):
+        v = corners[i, k]
+        box_v = box(vertex_bounds, v)
+        compared += 1
+        if overlap(box_v, vertex_bounds, v, cell_bounds, j):
+            for t in range(faces.start[j], faces.start[j + 1]):
+                f = faces.items[t]
+                compared += 1
+                if overlap(box_v, vertex_bounds, v, face_bounds, f) and _are_first(
+                    corners, corner_count, cells.vertex_cells, v, cells.face_cells, f, i, j
+                ):
+                    out[count, 0], out[count, 1] = v, f
+                    count += 1
+    return count, compared
+
+
+@helper
+def _edges_near_edges(cells, bounds, i, j, out, count):
+    """All edges of cell i against all of cell j, where these are the first separate cells that have them."""
+    edges, edge_bounds, cell_bounds, compared = cells.edges, bounds[1], bounds[3], 0
+    for s in range(edges.start[i], edges.start[i + 1]):
+        a = edges.items[s]
+        box_a = box(edge_bounds, a)
+        compared += 1
+        if overlap(box_a, edge_bounds, a, cell_bounds, j):
+            for t in range(edges.start[j], edges.start[j + 1]):
+                b = edges.items[t]
+                compared += 1
+                if overlap(box_a, edge_bounds, a, edge_bounds, b):
+                    lower, upper, c, d = (a, b, i, j) if a < b else (b, a, j, i)
+                    if _are_first(
+                        cells.corners, cells.count, cells.edge_cells, lower, cells.edge_cells, upper, c, d
+                    ):
+                        out[count, 0], out[count, 1] = lower, upper
+                        count += 1
+    return count, compared
+
+
+@helper
+def _are_first(corners, corner_count, cells_a, a, cells_b, b, i, j):
+    """Cells i with feature a and j with b are the first separate ones that have them, those of a leading."""
+    for s in range(cells_a.start[a], cells_a.start[a + 1]):
+        for t in range(cells_b.start[b], cells_b.start[b + 1]):
+            c, d = cells_a.items[s], cells_b.items[t]
+            if c == i and d == j:
+                return True
+            if not cells_adjacent(corners, corner_count, c, d):
+                return False
+    return False
+
+
+@kernel
+def expand_listed(bounds, listed_vertex_face, listed_edge_edge, vertex_face, edge_edge):
+    """Listed pairs of features with overlapping bounds, (k, 2) of each kind, no more than the output holds; counts of
+    VF, EE, and pairs compared."""
+    vertex_bounds, edge_bounds, face_bounds = bounds[0], bounds[1], bounds[2]
+    vf = ee = 0
+    for p in range(len(listed_vertex_face)):
+        v, f = listed_vertex_face[p, 0], listed_vertex_face[p, 1]
+        if overlap(box(vertex_bounds, v), vertex_bounds, v, face_bounds, f):
+            vertex_face[vf, 0], vertex_face[vf, 1] = v, f
+            vf += 1
+    for p in range(len(listed_edge_edge)):
+        a, b = listed_edge_edge[p, 0], listed_edge_edge[p, 1]
+        if overlap(box(edge_bounds, a), edge_bounds, a, edge_bounds, b):
+            edge_edge[ee, 0], edge_edge[ee, 1] = a, b
+            ee += 1
+    return vf, ee, len(listed_vertex_face) + len(listed_edge_edge)
