@@ -23,6 +23,7 @@ from pliant.mesh.cells import (
     pick_faces,
     transpose,
 )
+from pliant.mesh.o_sets import o_sets
 from pliant.mesh.triangles import TriMesh
 
 IGNORED = ("vertex", "line")
@@ -200,6 +201,12 @@ class VolumeMesh:
         """(vertex_limit,) int32: label of each vertex, equal where a chain of cells that share vertices leads from one
         to the other; -1 for vertices that take no part."""
         return self.features().components  # the edges of a cell join all its vertices
+
+    @cached_property
+    def o_sets(self) -> tuple[np.ndarray, np.ndarray]:
+        """The orphans, (vertex, face) and (edge, edge), (k, 2) int32 each, sorted, the smaller edge first: without a
+        common vertex, and every cell of the one shares a vertex with every cell of the other."""
+        return o_sets(self)
 
     def surface(self) -> Surface:
         """The faces on the boundary as a triangle mesh, with the same vertices."""
