@@ -22,7 +22,7 @@ from pliant._arrays import (
 )
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
-from pliant._threads import Crew, Progress
+from pliant._threads import ALONE, Crew, Progress
 from pliant.bounds.kdops import AXES
 from pliant.contacts import Contacts, Intersections, Step
 from pliant.discrete import Crossing, find_intersections
@@ -35,6 +35,7 @@ from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.mesh.triangles import TriMesh, as_mesh
 from pliant.motion import Motion
+from pliant.pairs.order import canonical_order
 from pliant.pipeline import Found, find_contacts
 from pliant.prepare import Plan, Prepared, fit, mark_free_patches, prepare
 from pliant.step import first_contacts, verified_positions
@@ -97,7 +98,7 @@ def ccd(
     scene_mesh, scene, plan = _motion(mesh, x0, x1, objects, pairs, plan, wish, tangled, crew, tally)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
-    return tabulate(scene_mesh, scene, find_contacts(scene, fitted, plan, crew, tally), tally)
+    return tabulate(scene_mesh, scene, find_contacts(scene, fitted, plan, crew, tally), tally, Crew(crew.threads))
 
 
 def safe_step(
@@ -311,7 +312,7 @@ def plan_for(pairs: str, culling: str, bounds: str, filters: Sequence[str], assi
     return Plan("none" if culling == "brute" else bounds, tuple(filters), culling, _WANTED[pairs], assignment)
 
 
-def tabulate(mesh: TriMesh, scene: Prepared | None, found: list[Found], tally: Tally) -> Contacts:
+def tabulate(mesh: TriMesh, scene: Prepared | None, found: list[Found], tally: Tally, crew: Crew = ALONE) -> Contacts:
     """One table in canonical order, with the points of contact; scene: None where there is nothing in it."""
     parts = []
     for kind, table in ((VERTEX_FACE, mesh.faces), (EDGE_EDGE, mesh.edges)):
@@ -320,13 +321,13 @@ def tabulate(mesh: TriMesh, scene: Prepared | None, found: list[Found], tally: T
         toi = np.concatenate([np.empty(0), *(f.toi for f in rows)])
         toi_upper = np.concatenate([np.empty(0), *(f.toi_upper for f in rows)])
         status = np.concatenate([np.empty(0, np.int8), *(f.status for f in rows)])
-        order = np.lexsort((elements[:, 1], elements[:, 0]))
+        order = canonical_order(elements)
         elements, toi, toi_upper, status = elements[order], toi[order], toi_upper[order], status[order]
         quads = quads_of(kind, table, elements)
         if scene is None:
             points = np.empty((0, 4)), np.empty((0, 3)), np.empty(0)
         else:
-            points = points_of_contact(kind, scene.x0, scene.x1, scene.approach, quads, toi)
+            points = points_of_contact(kind, scene.x0, scene.x1, scene.approach, quads, toi, crew)
         parts.append((np.full(len(toi), kind, np.int8), elements, quads, toi, toi_upper, *points, status))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Contacts(*columns, stages=tally.stages())

@@ -15,10 +15,11 @@ from pliant.detect import dcd, gate, plan_for
 from pliant.elementary.advance import approach_of
 from pliant.elementary.exact import quads_of
 from pliant.elementary.paths import straight_paths
-from pliant.elementary.witness import distance_at_rest, sides_of
+from pliant.elementary.witness import pairs_at_rest
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, elements_of
 from pliant.mesh.triangles import TriMesh, as_mesh
 from pliant.nearest import nearest_elements
+from pliant.pairs.order import canonical_order
 from pliant.pipeline import find_near
 from pliant.prepare import fit, prepare
 
@@ -50,18 +51,16 @@ def proximity(
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation("measure_in_doubles", 12)
     approach = approach_of(straight_paths(x, x), np.full(len(x), 0.5 * within), np.zeros(len(x)))
-    scene = prepare(scene_mesh, x, x, labels, plan, Crew(crew.threads), tally, approach=approach)
-    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
+    helpers = Crew(crew.threads)
+    scene = prepare(scene_mesh, x, x, labels, plan, helpers, tally, approach=approach)
+    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, helpers)
     found = find_near(scene, fitted, plan, crew, tally, within)
     parts = []
     for kind, table in ((VERTEX_FACE, scene_mesh.faces), (EDGE_EDGE, scene_mesh.edges)):
         elements = np.concatenate([np.empty((0, 2), np.int32), *(f for k, f in found if k == kind)])
-        elements = elements[np.lexsort((elements[:, 1], elements[:, 0]))]
+        elements = elements[canonical_order(elements)]
         quads = quads_of(kind, table, elements)
-        vertices = x[quads]
-        distance, weights, normal = distance_at_rest(kind, vertices)
-        points = sides_of(kind, vertices, weights)
-        parts.append((np.full(len(quads), kind, np.int8), elements, quads, distance, points, weights, normal))
+        parts.append((np.full(len(quads), kind, np.int8), elements, quads, *pairs_at_rest(kind, x, quads, helpers)))
     return Proximity(*(np.concatenate(column) for column in zip(*parts, strict=True)), stages=tally.stages())
 
 

@@ -15,7 +15,7 @@ from pliant.elementary.advance import advance_pairs
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.elementary.measure import measure_in_doubles
-from pliant.filters.csat import cull_elements
+from pliant.filters.csat import cull_elements, cull_resting_elements
 from pliant.filters.sieve import ELEMENT_FILTERS, FILTERS, sieve
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, traverse
@@ -202,10 +202,7 @@ class Worker(Walker):
             count = drop_adjacent(scene.leaves.corners, self._element_pairs, count)
         for name in (f for f in self.plan.filters if f in ELEMENT_FILTERS):
             clock = time.perf_counter()
-            kept = cull_elements(
-                scene.leaves.corners, fitted.points, scene.largest * scene.factor, fitted.reach,
-                self._element_pairs, count, name == "triangle",
-            )  # fmt: skip
+            kept = self._cull(scene, fitted, count, name == "triangle")
             self.tally.add("csat of elements" if name == "csat" else name, count, kept, time.perf_counter() - clock)
             count = kept
         clock = time.perf_counter()
@@ -217,6 +214,12 @@ class Worker(Walker):
         self.tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)
         self._test(scene, VERTEX_FACE, scene.faces, vertex_face)
         self._test(scene, EDGE_EDGE, scene.edges, edge_edge)
+
+    def _cull(self, scene: Prepared, fitted: Fitted, count: int, by_planes: bool) -> int:
+        """Move the pairs of elements that no axis separates to the front; returns how many there are."""
+        elements = scene.leaves.corners, fitted.points, scene.largest * scene.factor, fitted.reach
+        cull = cull_resting_elements if fitted.points.shape[1] == 9 else cull_elements
+        return cull(*elements, self._element_pairs, count, by_planes)
 
     def _test(self, scene: Prepared, kind: int, table: np.ndarray, count: int) -> None:
         """Filters, then the exact test, on a block of feature pairs of one kind."""

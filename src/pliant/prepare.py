@@ -16,7 +16,7 @@ from pliant.culling.contours import FREE, free_patches
 from pliant.elementary.advance import Approach
 from pliant.elementary.paths import largest_of
 from pliant.filters.bernstein import unit_factor
-from pliant.filters.csat import gather_corners
+from pliant.filters.csat import gather_corners, gather_resting_corners
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
 from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.traverse import INTER, Forest
@@ -62,7 +62,7 @@ class Fitted(NamedTuple):
 
     forest: Forest
     features: tuple[np.ndarray, np.ndarray, np.ndarray]  # bounds of owned vertices, owned edges, elements by place
-    points: np.ndarray  # corners of the elements by place, for the separating axis test; none for faces at rest
+    points: np.ndarray  # corners of the elements by place, for the separating axis test; none where only faces count
     reach: np.ndarray  # of the elements by place, in the same units; or of length 0
 
 
@@ -151,7 +151,10 @@ def fit(
     if features and len(owned.vertex):
         of_vertices = bound_union(vertex_bounds, owned.vertex[:, None], crew, new("owned vertices"))
         of_edges = bound_union(vertex_bounds, owned.ends, crew, new("owned edges"))
-        points = gather_corners(corners, x0, x1, horizon, scene.factor, crew, new("corners"))
+        if x0 is x1 and scene.patches is None:
+            points = gather_resting_corners(corners, x0, scene.factor, crew, new("corners"))
+        else:
+            points = gather_corners(corners, x0, x1, horizon, scene.factor, crew, new("corners"))
     fitted = Fitted(
         Forest(nodes, place_bounds, scene.tree.begin, np.zeros(len(nodes), np.int8), scene.label_range),
         (of_vertices, of_edges, place_bounds),

@@ -26,10 +26,10 @@ import numpy as np
 from pliant._jit import announce_compilation, helper, kernel
 from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS
-from pliant.elementary.distance import shortest, spread_of, turning_of
+from pliant.elementary.distance import shortest, shortest_level, spread_of, turning_of
 from pliant.elementary.paths import ACCELERATED, STRAIGHT, Paths, coefficients, largest_of, place, size_of
 from pliant.mesh.features import VERTEX_FACE, quad
-from pliant.vec3 import UNIT_ROUNDOFF, dot, row, scale, sub
+from pliant.vec3 import UNIT_ROUNDOFF, dot, lerp, max_norm, row, scale, sub
 
 # How a pair ended, beside MISS and HIT (within the tolerance): it began within its radii; or it got no further before
 # it was within the tolerance, and counts as a contact there.
@@ -43,6 +43,9 @@ TOLERANCE = 1e-9  # by default, relative to the extent of what is looked at
 _STEPS = 200  # far more than are ever needed: most pairs end after 3, grazing ones after 40
 # Positions are off by 16 u of their size, and a difference of two along a unit vector by three times that.
 _ERROR = 128 * UNIT_ROUNDOFF
+
+
+_NO_BENDS = (0.0, 0.0, 0.0, 0.0)
 
 
 class Approach(NamedTuple):
@@ -93,6 +96,132 @@ def advance_in_doubles(kind, approach, table, pairs, count, horizon, toi, status
 @helper
 def advance(kind, approach, q, horizon):
     """(how the pair with vertices q ended, when, after how many steps)."""
+    if approach.paths.mode == STRAIGHT and approach.initial == STOP and _are_level(kind, approach.radii, q):
+        return _advance_straight(kind, approach, q, horizon)
+    return _advance_along_any(kind, approach, q, horizon)
+
+
+@helper
+def _are_level(kind, r, q):
+    """All radii of a feature are equal."""
+    if kind == VERTEX_FACE:
+        return r[q[1]] == r[q[2]] and r[q[1]] == r[q[3]]
+    return r[q[0]] == r[q[1]] and r[q[2]] == r[q[3]]
+
+
+@helper
+def _advance_straight(kind, approach, q, horizon):
+    """The same, step for step and to the bit, for straight paths and one radius a feature: in half the time."""
+    x0, x1, factor = approach.paths.x0, approach.paths.x1, approach.factor
+    o = scale(row(x0, q[0]), factor)
+    start = _relative(x0, q, factor, o)
+    end = _relative(x1, q, factor, o)
+    v = sub(end[0], start[0]), sub(end[1], start[1]), sub(end[2], start[2]), sub(end[3], start[3])
+    radii = _radii(approach, q, factor)
+    size = max(_size(start), _size(end))
+    error = _ERROR * (size + radii[0] + radii[1] + radii[2] + radii[3]) + 1e-300
+    radius = radii[0] + radii[1 if kind == VERTEX_FACE else 2]
+    tolerance, t, x = approach.tolerance[q[0]] * factor, 0.0, start
+    for step in range(_STEPS):
+        if step > 0:
+            x = (
+                lerp(start[0], end[0], t),
+                lerp(start[1], end[1], t),
+                lerp(start[2], end[2], t),
+                lerp(start[3], end[3], t),
+            )
+        w, a, b = _vectors(kind, x)
+        _, _, side, r = shortest_level(kind, w, a, b)
+        length = np.sqrt(dot(r, r))
+        gap = length - radius
+        if step == 0:
+            if gap <= error:
+                return BEGAN, 0.0, 1
+            tolerance = min(tolerance, 0.5 * gap)
+        if gap <= tolerance + error:
+            return HIT, t, step + 1
+        n = scale(r, 1.0 / length)
+        kept = radius + (error + 0.5 * tolerance)
+        ahead = _time_along_straight(kind, x, v, n, kept)
+        later = t + ahead * (1.0 - 4.0 * UNIT_ROUNDOFF)
+        if step > 0 and not later > horizon:
+            turning = turning_of(spread_of(kind, x, radii), spread_of(kind, v, radii), side, n)
+            ahead = max(ahead, _time_turning_straight(kind, x, v, n, turning, kept))
+            later = t + ahead * (1.0 - 4.0 * UNIT_ROUNDOFF)
+        if later > horizon:
+            return MISS, horizon, step + 1
+        if not later > t:
+            return STALLED, t, step + 1
+        t = later
+    return STALLED, t, _STEPS
+
+
+@helper
+def _relative(x, q, factor, o):
+    return (
+        sub(scale(row(x, q[0]), factor), o),
+        sub(scale(row(x, q[1]), factor), o),
+        sub(scale(row(x, q[2]), factor), o),
+        sub(scale(row(x, q[3]), factor), o),
+    )
+
+
+@helper
+def _size(x):
+    return max(max(max_norm(x[0]), max_norm(x[1])), max(max_norm(x[2]), max_norm(x[3])))
+
+
+@helper
+def _vectors(kind, x):
+    if kind == VERTEX_FACE:
+        return sub(x[0], x[1]), sub(x[1], x[2]), sub(x[1], x[3])
+    return sub(x[0], x[2]), sub(x[1], x[0]), sub(x[2], x[3])
+
+
+@helper
+def _time_along_straight(kind, x, v, n, kept):
+    """``_time_along`` without bends."""
+    s = dot(n, x[0]), dot(n, x[1]), dot(n, x[2]), dot(n, x[3])
+    d = dot(n, v[0]), dot(n, v[1]), dot(n, v[2]), dot(n, v[3])
+    soonest = min(_zero(s[0] - s[2] - kept, d[0] - d[2]), _zero(s[0] - s[3] - kept, d[0] - d[3]))
+    if kind == VERTEX_FACE:
+        return min(soonest, _zero(s[0] - s[1] - kept, d[0] - d[1]))
+    return min(soonest, min(_zero(s[1] - s[2] - kept, d[1] - d[2]), _zero(s[1] - s[3] - kept, d[1] - d[3])))
+
+
+@helper
+def _zero(c0, c1):
+    """The first t >= 0 with c0 + c1 t <= 0, or so late that it makes no difference: branches would cost more."""
+    return max(0.0, c0) / max(-c1, 1e-300)
+
+
+@helper
+def _time_turning_straight(kind, x, v, n, turning, kept):
+    """The same along an axis that turns, n + t turning, until it has turned by half a right angle."""
+    m_squared, growing = dot(turning, turning), dot(n, turning)
+    soonest = 1.0 / np.sqrt(m_squared) if m_squared > 0.0 else np.inf
+    axis = n, turning, kept, kept * growing, kept * m_squared
+    soonest = min(
+        soonest, min(_zero_turning(axis, x[0], x[2], v[0], v[2]), _zero_turning(axis, x[0], x[3], v[0], v[3]))
+    )
+    if kind == VERTEX_FACE:
+        return min(soonest, _zero_turning(axis, x[0], x[1], v[0], v[1]))
+    return min(soonest, min(_zero_turning(axis, x[1], x[2], v[1], v[2]), _zero_turning(axis, x[1], x[3], v[1], v[3])))
+
+
+@helper
+def _zero_turning(axis, xi, xj, vi, vj):
+    n, turning, kept, kept_growing, kept_turned = axis
+    apart, away = sub(xi, xj), sub(vi, vj)
+    return _first_zero(
+        dot(n, apart) - kept,
+        dot(n, away) + dot(turning, apart) - kept_growing,
+        dot(turning, away) + 0.5 * (0.0 - kept_turned),
+    )
+
+
+@helper
+def _advance_along_any(kind, approach, q, horizon):
     paths, factor = approach.paths, approach.factor
     o = scale(row(paths.x0, q[0]), factor)
     c = (
@@ -242,17 +371,14 @@ def _time_turning(kind, x, v, radii, n, turning, bends, reserve):
 @helper
 def _first_zero(c0, c1, c2):
     """The first t >= 0 with c0 + c1 t + c2 t^2 <= 0."""
-    if c0 <= 0.0:
-        return 0.0
     if c2 == 0.0:
-        return -c0 / c1 if c1 < 0.0 else np.inf
-    discriminant = c1 * c1 - 4.0 * c0 * c2
-    if discriminant < 0.0:
-        return np.inf
-    root = np.sqrt(discriminant)
-    if c1 <= 0.0:
-        return 2.0 * c0 / (root - c1) if root > c1 else np.inf
-    return (c1 + root) / (-2.0 * c2) if c2 < 0.0 else np.inf  # where root - c1 would have no correct digit
+        return 0.0 if c0 <= 0.0 else (-c0 / c1 if c1 < 0.0 else np.inf)
+    root = np.sqrt(c1 * c1 - 4.0 * c0 * c2)  # not a number where there is no zero: not above 0 either
+    falling = c1 <= 0.0  # where it is not, root - c1 would have no correct digit
+    above, below = (2.0 * c0, root - c1) if falling else (c1 + root, -2.0 * c2)
+    zero = above / below
+    zero = zero if below > 0.0 else np.inf
+    return 0.0 if c0 <= 0.0 else zero
 
 
 def advance_pairs(kind, approach, table, pairs, horizon, toi, toi_upper, status, tally: Tally) -> int:

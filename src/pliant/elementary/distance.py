@@ -64,12 +64,14 @@ def shortest(kind, spread):
     touch, r is the small rest of large terms, and that no longer holds, although it is what makes r an axis along which
     the features are separated. One correction makes up for it.
     """
+    if spread.slope_s == 0.0 and spread.slope_t == 0.0:
+        s, t, side, r = shortest_level(kind, spread.w, spread.a, spread.b)
+        return s, t, side, r, np.sqrt(dot(r, r)) - spread.radius
     s, t, side = _closest(kind, spread)
-    r = _at(spread, s, t)
+    r = _at(spread.w, spread.a, spread.b, s, t)
     if side != CORNER:
         r, ds, dt = _corrected(spread, side, r)
-        s = min(1.0, max(0.0, s + ds))
-        t = min(1.0 - s if kind == VERTEX_FACE else 1.0, max(0.0, t + dt))
+        s, t = _within(kind, s + ds, t + dt)
     return s, t, side, r, np.sqrt(dot(r, r)) - (spread.radius + s * spread.slope_s + t * spread.slope_t)
 
 
@@ -82,23 +84,19 @@ def _closest(kind, spread):
     if not det > _PARALLEL * aa * bb:
         return _closest_on_sides(kind, spread, (True, True, True, kind != VERTEX_FACE))
     s, t = dot(cross(b, w), normal) / det, dot(cross(w, a), normal) / det
-    if not _is_level(spread):
-        g_a = (bb * spread.slope_s - ab * spread.slope_t) / det
-        g_b = (aa * spread.slope_t - ab * spread.slope_s) / det
-        steepness = g_a * spread.slope_s + g_b * spread.slope_t  # g . g
-        if not steepness < 1.0:
-            return _closest_on_sides(kind, spread, (True, True, True, kind != VERTEX_FACE))
-        r = _at(spread, s, t)
-        push = np.sqrt(dot(r, r) / (1.0 - steepness))
-        s, t = s + push * g_a, t + push * g_b
+    g_a = (bb * spread.slope_s - ab * spread.slope_t) / det
+    g_b = (aa * spread.slope_t - ab * spread.slope_s) / det
+    steepness = g_a * spread.slope_s + g_b * spread.slope_t  # g . g
+    if not steepness < 1.0:
+        return _closest_on_sides(kind, spread, (True, True, True, kind != VERTEX_FACE))
+    r = _at(w, a, b, s, t)
+    push = np.sqrt(dot(r, r) / (1.0 - steepness))
+    s, t = s + push * g_a, t + push * g_b
     at_s, at_t = (s + t > 1.0, False) if kind == VERTEX_FACE else (s > 1.0, t > 1.0)
     beyond = s < 0.0 or t < 0.0 or at_s or at_t
     if det > _NEARLY_PARALLEL * aa * bb:
         return _closest_on_sides(kind, spread, (s < 0.0, at_s, t < 0.0, at_t)) if beyond else (s, t, INSIDE)
     on_side = _closest_on_sides(kind, spread, (True, True, True, kind != VERTEX_FACE))
-    if not beyond and _is_level(spread):  # errors along a and b would add up: the t that belongs to this s
-        t = -dot(b, add(w, scale(a, s))) / bb
-        beyond = t < 0.0 or t > (1.0 - s if kind == VERTEX_FACE else 1.0)
     if beyond or _value(spread, on_side[0], on_side[1]) <= _value(spread, s, t):
         return on_side
     return s, t, INSIDE
@@ -149,23 +147,22 @@ def _closest_on_line(w, d, slope):
 
 
 @helper
-def _is_level(spread):
-    """All radii of a feature are equal."""
-    return spread.slope_s == 0.0 and spread.slope_t == 0.0
-
-
-@helper
-def _at(spread, s, t):
-    return add(spread.w, add(scale(spread.a, s), scale(spread.b, t)))
+def _at(w, a, b, s, t):
+    return add(w, add(scale(a, s), scale(b, t)))
 
 
 @helper
 def _value(spread, s, t):
-    """Grows with the gap at (s, t): where radii are equal the square of the length does, which needs no root."""
-    r = _at(spread, s, t)
-    if _is_level(spread):
-        return dot(r, r)
+    """The gap at (s, t), up to a constant."""
+    r = _at(spread.w, spread.a, spread.b, s, t)
     return np.sqrt(dot(r, r)) - s * spread.slope_s - t * spread.slope_t
+
+
+@helper
+def _within(kind, s, t):
+    """Parameters that rounding may have brought out of the domain, in it."""
+    s = min(1.0, max(0.0, s))
+    return s, min(1.0 - s if kind == VERTEX_FACE else 1.0, max(0.0, t))
 
 
 @helper
@@ -188,6 +185,82 @@ def _corrected(spread, side, r):
     c = sub(b, scale(a, along))  # across a
     dt = (length * (spread.slope_t - along * spread.slope_s) - dot(c, r)) / dot(c, c)
     return add(r, scale(c, dt)), ds - along * dt, dt
+
+
+@helper
+def shortest_level(kind, w, a, b):
+    """(s, t, side, r) of ``shortest`` where all radii of a feature are equal: no slopes, no roots, and mostly this."""
+    aa, ab, bb, normal = dot(a, a), dot(a, b), dot(b, b), cross(a, b)
+    det = dot(normal, normal)
+    on_all = True, True, True, kind != VERTEX_FACE
+    if not det > _PARALLEL * aa * bb:
+        return _on_sides_level(kind, w, a, b, on_all)
+    s, t = dot(cross(b, w), normal) / det, dot(cross(w, a), normal) / det
+    at_s, at_t = (s + t > 1.0, False) if kind == VERTEX_FACE else (s > 1.0, t > 1.0)
+    beyond = s < 0.0 or t < 0.0 or at_s or at_t
+    if not det > _NEARLY_PARALLEL * aa * bb:
+        if not beyond:  # errors along a and b would add up: the t that belongs to this s
+            t = -dot(b, add(w, scale(a, s))) / bb
+            beyond = t < 0.0 or t > (1.0 - s if kind == VERTEX_FACE else 1.0)
+        on_side = _on_sides_level(kind, w, a, b, on_all)
+        r, side_r = _at(w, a, b, s, t), _at(w, a, b, on_side[0], on_side[1])
+        if beyond or dot(side_r, side_r) <= dot(r, r):
+            return on_side
+    elif beyond:
+        return _on_sides_level(kind, w, a, b, (s < 0.0, at_s, t < 0.0, at_t))
+    r = _at(w, a, b, s, t)
+    ds = (0.0 - dot(a, r)) / aa
+    r = add(r, scale(a, ds))
+    along = ab / aa
+    c = sub(b, scale(a, along))  # across a
+    dt = (0.0 - dot(c, r)) / dot(c, c)
+    s, t = _within(kind, s + (ds - along * dt), t + dt)
+    return s, t, INSIDE, add(r, scale(c, dt))
+
+
+@helper
+def _on_sides_level(kind, w, a, b, beyond):
+    """(s, t, side, r) on the sides that are named, as in ``_closest_on_sides``."""
+    best, s, t, side, r, d = np.inf, 0.0, 0.0, CORNER, w, b
+    if beyond[0]:
+        u, free = _on_line_level(w, b)
+        r = _at(w, a, b, 0.0, u)
+        t, side, best = u, ALONG_B if free else CORNER, dot(r, r)
+    if beyond[2]:
+        u, free = _on_line_level(w, a)
+        at = _at(w, a, b, u, 0.0)
+        if dot(at, at) < best:
+            s, t, side, best, r, d = u, 0.0, ALONG_A if free else CORNER, dot(at, at), at, a
+    if beyond[1]:
+        along, across = (sub(b, a), ACROSS) if kind == VERTEX_FACE else (b, ALONG_B)
+        u, free = _on_line_level(add(w, a), along)
+        at_s = 1.0 - u if kind == VERTEX_FACE else 1.0
+        at = _at(w, a, b, at_s, u)
+        if dot(at, at) < best:
+            s, t, side, best, r, d = at_s, u, across if free else CORNER, dot(at, at), at, along
+    if beyond[3]:
+        u, free = _on_line_level(add(w, b), a)
+        at = _at(w, a, b, u, 1.0)
+        if dot(at, at) < best:
+            s, t, side, r, d = u, 1.0, ALONG_A if free else CORNER, at, a
+    if side == CORNER:
+        return s, t, side, r
+    u = (0.0 - dot(d, r)) / dot(d, d)
+    if side == ALONG_A:
+        s += u
+    else:
+        t += u
+        s -= u if side == ACROSS else 0.0
+    s, t = _within(kind, s, t)
+    return s, t, side, add(r, scale(d, u))
+
+
+@helper
+def _on_line_level(w, d):
+    """u between 0 and 1 of the least |w + u d|; and whether it lies between them."""
+    length_squared = dot(d, d)
+    u = -dot(w, d) / length_squared if length_squared > 0.0 else 0.0
+    return min(1.0, max(0.0, u)), 0.0 < u < 1.0
 
 
 @helper

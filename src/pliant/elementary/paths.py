@@ -62,6 +62,21 @@ def positions_at(paths: Paths, t: float | np.ndarray, vertices: Any = slice(None
 
 
 @helper
+def position(paths, v, t):
+    """``positions_at`` for vertex v in a kernel: the same operations in the same order."""
+    x0 = row(paths.x0, v)
+    if paths.mode == TURNING:
+        angle = paths.angle[v] * t
+        half = np.sin(0.5 * angle)
+        turned = sub(scale(row(paths.across, v), np.sin(angle)), scale(row(paths.arm, v), 2.0 * (half * half)))
+        return add(x0, add(turned, scale(row(paths.along, v), t)))
+    straight = lerp(x0, row(paths.x1, v), t)
+    if paths.mode == STRAIGHT:
+        return straight
+    return sub(straight, scale(row(paths.acceleration, v), 0.5 * t * (1.0 - t)))
+
+
+@helper
 def coefficients(paths, v, o, factor):
     """Everything needed to follow vertex v, in units of 1 / factor and relative to o: four vectors and an angle."""
     start, nothing = sub(scale(row(paths.x0, v), factor), o), (0.0, 0.0, 0.0)

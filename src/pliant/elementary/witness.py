@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import helper, kernel
+from pliant._threads import ALONE, Crew
 from pliant.elementary.advance import Approach
-from pliant.elementary.measure import closest_points
-from pliant.elementary.paths import positions_at
+from pliant.elementary.measure import Encounter, closest_points, empty_closest, measure_at_rest, measure_contacts
 from pliant.filters.bernstein import magnitudes, restrict, scaled, unit_factor, vectors
 from pliant.mesh.features import VERTEX_FACE
 from pliant.vec3 import add, cross, dot, max_norm, scale, sub
@@ -22,16 +22,35 @@ _NOISY = 1e-12  # a gap at toi, relative to the pair, that says that n is mostly
 
 
 def points_of_contact(
-    kind: int, x0: np.ndarray, x1: np.ndarray, approach: Approach | None, quads: np.ndarray, toi: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    kind: int, x0: np.ndarray, x1: np.ndarray, approach: Approach | None, quads: np.ndarray, toi: np.ndarray,
+    crew: Crew = ALONE,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """weights (k, 4), normal (k, 3) at the time of contact, and gap (k,), the distance at the start."""
-    gap = closest_points(kind, x0[quads], np.zeros(quads.shape))[0]
     if approach is None:
+        gap = closest_points(kind, x0[quads], np.zeros(quads.shape))[0]
         return *witness(kind, x0, x1, quads, toi), gap
-    _, weights, normal = closest_points(kind, positions_at(approach.paths, toi[:, None], quads), approach.radii[quads])
-    touching = np.flatnonzero(~normal.any(axis=1))
-    weights[touching], normal[touching] = witness(kind, x0, x1, quads[touching], toi[touching])
-    return weights, normal, gap
+    out, touching = empty_closest(len(quads)), []
+    encounter = Encounter(x0, approach.paths, approach.radii, quads, toi, x0 is approach.paths.x0)
+    crew.run_range(lambda a, b: touching.append(measure_contacts(kind, encounter, out, a, b)), len(quads))
+    if any(touching):
+        rows = np.flatnonzero(~out.normal.any(axis=1))
+        out.weights[rows], out.normal[rows] = witness(kind, x0, x1, quads[rows], toi[rows])
+    return out.weights, out.normal, out.distance
+
+
+def pairs_at_rest(
+    kind: int, x: np.ndarray, quads: np.ndarray, crew: Crew
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """distance (k,), the closest point of either feature (k, 2, 3), weights (k, 4), normal (k, 3) of pairs at x.
+
+    The normal of features that touch is any unit vector that separates them.
+    """
+    out, sides, touching = empty_closest(len(quads)), np.empty((len(quads), 2, 3)), []
+    crew.run_range(lambda a, b: touching.append(measure_at_rest(kind, x, quads, out, sides, a, b)), len(quads))
+    if any(touching):
+        rows = np.flatnonzero(~out.normal.any(axis=1))
+        out.normal[rows] = witness(kind, x, x, quads[rows], np.zeros(len(rows)))[1]
+    return out.distance, sides, out.weights, out.normal
 
 
 def distance_at_rest(kind: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from pliant.filters.bernstein import (
     unit_factor,
     vectors,
 )
-from pliant.filters.csat import apart_by_centres
+from pliant.filters.csat import apart_by_centres, apart_by_sides
 from pliant.filters.dnf import never_coplanar
 from pliant.filters.ncf import never_meet
 from pliant.filters.simple_culling import apart_by_circle, apart_by_plane
@@ -55,7 +55,9 @@ def sieve(kind, which, x0, x1, reach, table, pairs, count, horizon, fuzz):
             if which != DNF and which != NCF:
                 gap = gap_of(kind, reach, q) * factor
                 if which == CSAT:
-                    surely_apart = apart_by_centres(kind, start, end, m, loose, fuzz * factor, gap)
+                    surely_apart = apart_by_centres(kind, start, end, m, loose, fuzz * factor, gap) or (
+                        gap > 0.0 and apart_by_sides(kind, start, end, m, loose, fuzz * factor, gap)
+                    )
                 elif which == PLANE:
                     surely_apart = apart_by_plane(kind, start, end, m, loose, fuzz * factor, gap)
                 else:
