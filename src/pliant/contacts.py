@@ -23,7 +23,7 @@ class Contacts:
     """Every contact of a motion, sorted by kind, then by the two element ids.
 
     kind : (k,) int8, 0 = vertex-face, 1 = edge-edge
-    elements : (k, 2) int32, (vertex, face) or (edge, edge) ids; edges are rows of ``TriMesh.edges``
+    elements : (k, 2) int32, (vertex, face) or (edge, edge) ids, rows of ``mesh.faces`` and ``mesh.edges``
     vertices : (k, 4) int32, v f0 f1 f2 or a0 a1 b0 b1
     toi, toi_upper : (k,) float64, bracket of the first time of contact
     weights : (k, 4) float64, the weighted sum of the four moving vertices is zero at toi; with a min_distance, the
@@ -31,6 +31,8 @@ class Contacts:
     normal : (k, 3) float64, unit vector that separates the two features, towards the first of them
     gap : (k,) float64, distance of the two features at t = 0
     status : (k,) int8, how it was found: a row of ``STATUS``
+    cells : (k, 2) int32, of a volume mesh: a cell that has the first feature, and one that has the second; else -1
+    inversion : (k,) bool, one cell has both features: it is being turned inside out
     stages : what every stage of the pipeline did
     """
 
@@ -43,6 +45,8 @@ class Contacts:
     normal: np.ndarray
     gap: np.ndarray
     status: np.ndarray
+    cells: np.ndarray
+    inversion: np.ndarray
     stages: tuple[Stage, ...] = ()
 
     def __len__(self) -> int:
@@ -72,6 +76,8 @@ class Contacts:
         """A table with one row per contact."""
         columns = _pair_columns(self) | {"toi": self.toi, "toi_upper": self.toi_upper} | _side_columns(self)
         columns |= {"gap": self.gap, "status": np.array(STATUS)[self.status]}
+        if (self.cells >= 0).any():
+            columns |= {"cell_0": self.cells[:, 0], "cell_1": self.cells[:, 1], "inversion": self.inversion}
         return _pandas().DataFrame(columns)
 
 

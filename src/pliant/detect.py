@@ -28,16 +28,18 @@ from pliant.contacts import Contacts, Intersections, Step
 from pliant.discrete import Crossing, find_intersections
 from pliant.elementary.advance import INITIAL, TOLERANCE, Approach, approach_of, tolerance_of
 from pliant.elementary.exact import quads_of
+from pliant.elementary.inversion import warn_inverted
 from pliant.elementary.paths import STRAIGHT, Paths, straight_paths
 from pliant.elementary.witness import points_of_contact
 from pliant.filters.sieve import ELEMENT_FILTERS, FILTERS, GAP_FILTERS
 from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
-from pliant.mesh.triangles import TriMesh, as_mesh
+from pliant.mesh.subjects import Subject, subject_of, surface_of
+from pliant.mesh.triangles import TriMesh
 from pliant.motion import Motion
 from pliant.pairs.order import canonical_order
 from pliant.pipeline import Found, find_contacts
-from pliant.prepare import Plan, Prepared, fit, mark_free_patches, prepare
+from pliant.prepare import Plan, Prepared, fit, mark_free_patches, prepare, prepare_volume
 from pliant.step import first_contacts, verified_positions
 
 _WANTED = {"all": ALL, "self": SELF, "inter": INTER}
@@ -59,14 +61,15 @@ def ccd(
     culling: str = "boxes",
     bounds: str = "aabb",
     filters: Sequence[str] = DEFAULT_FILTERS,
-    assignment: str = "static",
+    assignment: str | None = None,
+    interior: bool = True,
     tangled: str = "ignore",
     threads: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Contacts:
     """Every contact while the vertices move in straight lines from x0 to x1, exactly, each once.
 
-    mesh : (m, 3) integers, TriMesh, or a trimesh, meshio or pyvista object
+    mesh : (m, 3) integers, TriMesh, VolumeMesh or its dict of cells, or a trimesh, meshio or pyvista object
     x0, x1 : (n, 3) positions at t = 0 and t = 1
     min_distance : contact is where two features come within this distance; or (n,) radii of the vertices, which
         interpolate over a feature and add up between two (d/2 everywhere is the same as d). Pairs that begin so close
@@ -83,7 +86,9 @@ def ccd(
     bounds : "aabb", "16-dop", "18-dop" or "24-dop"
     filters : which of "csat", "dnf", "ncf", "plane", "circle" and "triangle" discard pairs before the exact test, in
         this order; "triangle" and "csat" discard pairs of elements, too
-    assignment : how each feature pair comes once, "static" (representative triangles) or "dynamic" (with orphan sets)
+    assignment : how each feature pair comes once, "static" (representative triangles; default of surfaces) or "dynamic"
+        (with orphan sets; default of volume meshes)
+    interior : of a volume mesh: all features of its cells take part, or only those of its boundary
     tangled : "warn" or "raise" to look first for triangles that intersect at x0, which no contact tells of
     threads : number of threads; default: as many as there are cores
     progress : True for a line on stderr, or a function of (chunks done, chunks in all)
@@ -92,13 +97,14 @@ def ccd(
     no contact at distance 0 (normal cones, "ncf", "dnf", which "plane" stands in for) is left out where advancement
     decides.
     """
-    plan = plan_for(pairs, culling, bounds, filters, assignment)
+    subject = subject_of(mesh, interior)
+    plan = plan_for(pairs, culling, bounds, filters, _assignment(assignment, subject))
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     wish = Wish(min_distance, motion, solver, tolerance)
-    scene_mesh, scene, plan = _motion(mesh, x0, x1, objects, pairs, plan, wish, tangled, crew, tally)
+    scene, plan = _motion(subject, x0, x1, objects, pairs, plan, wish, tangled, crew, tally)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
-    return tabulate(scene_mesh, scene, find_contacts(scene, fitted, plan, crew, tally), tally, Crew(crew.threads))
+    return tabulate(subject, scene, find_contacts(scene, fitted, plan, crew, tally), tally, Crew(crew.threads))
 
 
 def safe_step(
@@ -117,7 +123,8 @@ def safe_step(
     culling: str = "boxes",
     bounds: str = "aabb",
     filters: Sequence[str] = DEFAULT_FILTERS,
-    assignment: str = "static",
+    assignment: str | None = None,
+    interior: bool = True,
     tangled: str = "ignore",
     threads: int | None = None,
     progress: Progress | bool | None = None,
@@ -131,14 +138,15 @@ def safe_step(
         them), "relative" (they must keep a part of the distance they begin with)
     keep : that part, from 0 to 1
     """
-    plan = plan_for(pairs, culling, bounds, filters, assignment)
+    subject = subject_of(mesh, interior)
+    plan = plan_for(pairs, culling, bounds, filters, _assignment(assignment, subject))
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     wish = Wish(min_distance, motion, solver, tolerance, initial, keep)
-    scene_mesh, scene, plan = _motion(mesh, x0, x1, objects, pairs, plan, wish, tangled, crew, tally)
+    scene, plan = _motion(subject, x0, x1, objects, pairs, plan, wish, tangled, crew, tally)
     found, near = first_contacts(scene, plan, crew, tally)
     if not found:
         return Step(1.0, None, scene.x1.copy(), tally.stages())
-    contacts = tabulate(scene_mesh, scene, found, tally)
+    contacts = tabulate(subject, scene, found, tally)
     contact = contacts[int(np.argmin(contacts.toi))]
     t = float(contact.toi[0])
     return Step(t, contact, verified_positions(scene, near, t, tally), tally.stages())
@@ -155,12 +163,27 @@ class Wish(NamedTuple):
     keep: float = 0.5
 
 
+def _assignment(assignment: str | None, subject: Subject) -> str:
+    """What was asked for, or what is faster: cells share so many vertices that adjacent ones are most of the work."""
+    if assignment is None:
+        return "static" if subject.cells is None else "dynamic"
+    if assignment == "static with o-sets":
+        raise OptionError(
+            'assignment="static with o-sets" would miss contacts: O-sets leave out pairs of features that have two '
+            "separate cells, although the cells that they are assigned to may be adjacent, and are skipped; "
+            'use "static" or "dynamic"'
+        )
+    return assignment
+
+
 def _motion(
-    mesh: Any, x0: Any, x1: Any, objects: Any, pairs: str, plan: Plan, wish: Wish, tangled: str, crew: Crew,
+    subject: Subject, x0: Any, x1: Any, objects: Any, pairs: str, plan: Plan, wish: Wish, tangled: str, crew: Crew,
     tally: Tally,
-) -> tuple[TriMesh, Prepared, Plan]:  # fmt: skip
+) -> tuple[Prepared, Plan]:  # fmt: skip
     """Checked input with its tree, and what of the plan is of use; where asked for, whether it starts tangled."""
-    scene_mesh, x0, x1, labels, paths = _gate_motion(mesh, x0, x1, objects, pairs, wish.motion)
+    if subject.volume is not None and np.ndim(x0) == 2:  # else the error is about x0
+        subject.volume.require_in_range(len(x0))
+    scene_mesh, x0, x1, labels, paths = _gate_motion(subject.features, x0, x1, objects, pairs, wish.motion)
     approach = _approach(scene_mesh, paths, wish)
     if approach is not None:
         # The plane of a face in place of coplanarity: a tenth off ccd(min_distance) on cloth-ball.
@@ -170,9 +193,15 @@ def _motion(
             culling=plan.culling.replace("cones", "boxes"),
         )
     if choose(tangled, "tangled", ("ignore", "warn", "raise")) != "ignore":
-        _report_tangles(dcd(scene_mesh, x0, objects=labels, pairs=pairs, threads=crew.threads), tangled)
+        seen = scene_mesh if subject.volume is None else subject.volume.surface()
+        _report_tangles(dcd(seen, x0, objects=labels, pairs=pairs, threads=crew.threads), tangled)
+    if subject.volume is not None:
+        warn_inverted(subject.volume, x0, stacklevel=4)
     announce_compilation()
-    return scene_mesh, prepare(scene_mesh, x0, x1, labels, plan, Crew(crew.threads), tally, approach=approach), plan
+    given = x0, x1, labels, plan, Crew(crew.threads), tally
+    if subject.cells is not None:
+        return prepare_volume(subject.cells, *given, approach=approach), plan
+    return prepare(scene_mesh, *given, approach=approach), plan
 
 
 def _gate_motion(
@@ -273,7 +302,7 @@ def gate(
     mesh: Any, x0: Any, x1: Any, objects: Any, pairs: str, names: tuple[str, str] = ("x0", "x1")
 ) -> tuple[TriMesh, np.ndarray, np.ndarray, np.ndarray | None]:
     """Checked input, and labels of the vertices' objects where they matter."""
-    mesh = as_mesh(mesh)
+    mesh = surface_of(mesh)
     x0 = as_positions(x0, names[0])
     x1 = as_positions(x1, names[1], len(x0))
     for indices, name in ((mesh.faces, "faces"), (mesh.loose_edges, "edges"), (mesh.loose_points, "points")):
@@ -312,10 +341,12 @@ def plan_for(pairs: str, culling: str, bounds: str, filters: Sequence[str], assi
     return Plan("none" if culling == "brute" else bounds, tuple(filters), culling, _WANTED[pairs], assignment)
 
 
-def tabulate(mesh: TriMesh, scene: Prepared | None, found: list[Found], tally: Tally, crew: Crew = ALONE) -> Contacts:
+def tabulate(
+    subject: Subject, scene: Prepared | None, found: list[Found], tally: Tally, crew: Crew = ALONE
+) -> Contacts:
     """One table in canonical order, with the points of contact; scene: None where there is nothing in it."""
     parts = []
-    for kind, table in ((VERTEX_FACE, mesh.faces), (EDGE_EDGE, mesh.edges)):
+    for kind, table in ((VERTEX_FACE, subject.features.faces), (EDGE_EDGE, subject.features.edges)):
         rows = [f for f in found if f.kind == kind]
         elements = np.concatenate([np.empty((0, 2), np.int32), *(f.pairs for f in rows)])
         toi = np.concatenate([np.empty(0), *(f.toi for f in rows)])
@@ -328,7 +359,8 @@ def tabulate(mesh: TriMesh, scene: Prepared | None, found: list[Found], tally: T
             points = np.empty((0, 4)), np.empty((0, 3)), np.empty(0)
         else:
             points = points_of_contact(kind, scene.x0, scene.x1, scene.approach, quads, toi, crew)
-        parts.append((np.full(len(toi), kind, np.int8), elements, quads, toi, toi_upper, *points, status))
+        elements, *sides = subject.sides(kind, elements)
+        parts.append((np.full(len(toi), kind, np.int8), elements, quads, toi, toi_upper, *points, status, *sides))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Contacts(*columns, stages=tally.stages())
 

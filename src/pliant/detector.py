@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import Kept, ShapeError, as_positions, choose, thread_count
+from pliant._arrays import Kept, OptionError, ShapeError, as_positions, choose, thread_count
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
@@ -17,7 +17,7 @@ from pliant.detect import CULLINGS, DEFAULT_FILTERS, gate, plan_for, tabulate, t
 from pliant.discrete import find_intersections
 from pliant.hierarchy.build import WORN_OUT, tree_cost
 from pliant.hierarchy.front import ABOVE_LEAVES, Front
-from pliant.mesh.triangles import as_mesh
+from pliant.mesh.subjects import subject_of
 from pliant.pipeline import SEEDS, find_contacts
 from pliant.prepare import Fitted, Prepared, fit, mark_free_patches, moved, prepare
 
@@ -51,7 +51,12 @@ class Detector:
         assignment: str = "static",
         threads: int | None = None,
     ) -> None:
-        self._mesh, self._pairs = as_mesh(mesh), pairs
+        self._subject, self._pairs = subject_of(mesh), pairs
+        if self._subject.volume is not None:
+            raise OptionError(
+                "a Detector keeps surfaces: give it mesh.surface(), or use pliant.ccd for all of the cells"
+            )
+        self._mesh = self._subject.features
         self._objects = None if objects is None else np.array(objects)  # a copy: read again when the tree is built anew
         choose(culling, "culling", CULLINGS[:4])  # brute force has nothing to keep
         self._plan = plan_for(pairs, culling, bounds, filters, assignment)
@@ -81,13 +86,13 @@ class Detector:
         x = self._checked(x)
         if start is None:
             self._x = x.copy()
-            return tabulate(self._mesh, None, [], tally)
+            return tabulate(self._subject, None, [], tally)
         announce_compilation()
         scene, fitted = self._fitted("ccd", start, x, tally)
         with self._front("ccd") as front:
             found = find_contacts(scene, fitted, self._plan, crew, tally, front)
         self._x = x.copy()
-        return tabulate(self._mesh, scene, found, tally)
+        return tabulate(self._subject, scene, found, tally)
 
     def intersections(self, x: Any, *, progress: Progress | bool | None = None) -> Intersections:
         """Every pair of triangles that intersect at positions x, (n, 3); ``advance`` still starts where it did."""

@@ -17,7 +17,7 @@ from pliant.elementary.exact import quads_of
 from pliant.elementary.paths import straight_paths
 from pliant.elementary.witness import pairs_at_rest
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, elements_of
-from pliant.mesh.triangles import TriMesh, as_mesh
+from pliant.mesh.triangles import TriMesh
 from pliant.nearest import nearest_elements
 from pliant.pairs.order import canonical_order
 from pliant.pipeline import find_near
@@ -72,8 +72,8 @@ def distance(mesh_a: Any, xa: Any, mesh_b: Any, xb: Any, *, threads: int | None 
     mesh_a, mesh_b : as in ``pliant.ccd``
     xa, xb : (n, 3) and (m, 3) positions
     """
-    mesh_a, xa, _, _ = gate(as_mesh(mesh_a), xa, xa, None, "all", ("xa", "xa"))
-    mesh_b, xb, _, _ = gate(as_mesh(mesh_b), xb, xb, None, "all", ("xb", "xb"))
+    mesh_a, xa, _, _ = gate(mesh_a, xa, xa, None, "all", ("xa", "xa"))
+    mesh_b, xb, _, _ = gate(mesh_b, xb, xb, None, "all", ("xb", "xb"))
     a, b = elements_of(mesh_a), elements_of(mesh_b)
     if len(a.corners) == 0 or len(b.corners) == 0:
         return Distance(np.inf, np.full((2, 3), np.nan), np.full(2, -1, np.int32))

@@ -16,10 +16,13 @@ from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.elementary.measure import measure_in_doubles
 from pliant.filters.csat import cull_elements, cull_resting_elements
+from pliant.filters.csat_cells import cull_cells
 from pliant.filters.sieve import ELEMENT_FILTERS, FILTERS, sieve
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, traverse
+from pliant.mesh.cell_features import Cells
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
+from pliant.pairs.cells import drop_adjacent_cells, expand_cells, expand_listed
 from pliant.pairs.dynamic import drop_adjacent, expand_dynamic, expand_orphans
 from pliant.pairs.static import expand_static
 from pliant.prepare import Fitted, Plan, Prepared
@@ -49,10 +52,10 @@ def chunks_of(
     scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None, share: int = CHUNKS
 ) -> list:
     """What the threads take one by one: parts of the front (None: all elements), then slices of orphans."""
-    if len(scene.tree.order) < 2:
-        return []
     step = 6 * BLOCK
     orphans = [slice(begin, begin + step) for begin in range(0, max(map(len, scene.orphans)), step)]
+    if len(scene.tree.order) < 2:
+        return orphans
     if plan.culling == "brute":
         return [None, *orphans]
     parts = CHUNKS * threads
@@ -190,14 +193,20 @@ class Worker(Walker):
 
     def _run_orphans(self, scene: Prepared, fitted: Fitted, chunk: slice) -> None:
         clock = time.perf_counter()
-        vertex_face, edge_edge, compared = expand_orphans(
-            scene.incidence, fitted.features, scene.orphans[0][chunk], scene.orphans[1][chunk], *self._feature_pairs
-        )
+        listed = scene.orphans[0][chunk], scene.orphans[1][chunk]
+        if scene.cells is None:
+            counts = expand_orphans(scene.incidence, fitted.features, *listed, *self._feature_pairs)
+        else:
+            counts = expand_listed(fitted.features, *listed, *self._feature_pairs)
+        vertex_face, edge_edge, compared = counts
         self.tally.add("orphans", compared, vertex_face + edge_edge, time.perf_counter() - clock)
         self._test(scene, VERTEX_FACE, scene.faces, vertex_face)
         self._test(scene, EDGE_EDGE, scene.edges, edge_edge)
 
     def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:
+        if scene.cells is not None:
+            self._expand_cells(scene, scene.cells, fitted, count)
+            return
         if scene.incidence is not None:
             count = drop_adjacent(scene.leaves.corners, self._element_pairs, count)
         for name in (f for f in self.plan.filters if f in ELEMENT_FILTERS):
@@ -220,6 +229,29 @@ class Worker(Walker):
         elements = scene.leaves.corners, fitted.points, scene.largest * scene.factor, fitted.reach
         cull = cull_resting_elements if fitted.points.shape[1] == 9 else cull_elements
         return cull(*elements, self._element_pairs, count, by_planes)
+
+    def _expand_cells(self, scene: Prepared, cells: Cells, fitted: Fitted, count: int) -> None:
+        pairs, is_dynamic = self._element_pairs, self.plan.assignment == "dynamic"
+        pairs[:count] = scene.tree.order[pairs[:count]]
+        if is_dynamic:
+            count = drop_adjacent_cells(cells, pairs, count)
+        if "csat" in self.plan.filters:
+            clock = time.perf_counter()
+            kept = cull_cells(
+                cells, fitted.points, scene.largest * scene.factor, fitted.reach, pairs, count, is_dynamic
+            )
+            self.tally.add("csat of elements", count, kept, time.perf_counter() - clock)
+            count = kept
+        done = 0
+        while done < count:
+            clock = time.perf_counter()
+            selection = scene.labels, self.plan.wanted, pairs, count
+            vertex_face, edge_edge, compared, done = expand_cells(
+                cells, fitted.features, selection, done, is_dynamic, *self._feature_pairs
+            )
+            self.tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)
+            self._test(scene, VERTEX_FACE, scene.faces, vertex_face)
+            self._test(scene, EDGE_EDGE, scene.edges, edge_edge)
 
     def _test(self, scene: Prepared, kind: int, table: np.ndarray, count: int) -> None:
         """Filters, then the exact test, on a block of feature pairs of one kind."""

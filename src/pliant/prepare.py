@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from pliant._arrays import Kept
+from pliant._arrays import Kept, New
 from pliant._tally import Tally
 from pliant._threads import ALONE, Crew
 from pliant.bounds.kdops import NO_REACH, bound_union, bound_vertices
@@ -17,13 +18,16 @@ from pliant.elementary.advance import Approach
 from pliant.elementary.paths import largest_of
 from pliant.filters.bernstein import unit_factor
 from pliant.filters.csat import gather_corners, gather_resting_corners
+from pliant.filters.csat_cells import gather_cells
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
 from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.traverse import INTER, Forest
+from pliant.mesh.cell_features import Cells, cells_of, inner_pairs
 from pliant.mesh.features import Elements, Owned, assign_features, elements_of, faces_of, no_features
 from pliant.mesh.orphans import Incidence, incidence_of, orphan_pairs
 from pliant.mesh.patches import Patches, patches_of, twins_of
 from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
 
 
 class Plan(NamedTuple):
@@ -48,11 +52,13 @@ class Prepared(NamedTuple):
     leaves: Elements  # in the order of places
     owned: Owned  # by place
     tree: Tree
-    labels: np.ndarray  # object of each place
+    labels: np.ndarray  # object of each place; of each cell, by id
     label_range: np.ndarray  # of each node
     patches: Patches | None  # for normal cones
     incidence: Incidence | None  # for dynamic assignment
-    orphans: tuple[np.ndarray, np.ndarray]  # the pairs that dynamic assignment does not come by: VF, EE
+    orphans: tuple[np.ndarray, np.ndarray]  # the pairs of features that no two elements bring up: VF, EE
+    cells: Cells | None  # where elements are the cells of a volume mesh
+    vertices: np.ndarray  # ids of those that take part
     approach: Approach | None  # where features need not touch to be in contact, or paths are curved
     reach: np.ndarray  # (n,) how far from its straight path a vertex can be in contact; of length 0 where it must touch
 
@@ -61,7 +67,8 @@ class Fitted(NamedTuple):
     """What depends on the motion that is left: bounds of everything up to some horizon."""
 
     forest: Forest
-    features: tuple[np.ndarray, np.ndarray, np.ndarray]  # bounds of owned vertices, owned edges, elements by place
+    # Bounds of owned vertices, owned edges, elements by place; or of vertices, edges, faces and cells, by id.
+    features: tuple[np.ndarray, ...]
     points: np.ndarray  # corners of the elements by place, for the separating axis test; none where only faces count
     reach: np.ndarray  # of the elements by place, in the same units; or of length 0
 
@@ -93,7 +100,34 @@ def prepare(
         x0, x1, 0.0, 1.0, mesh.faces, edges, leaves, owned,
         tree, labels, label_ranges(labels, tree.begin),
         patches_of(leaves, tree.begin, len(mesh.edges), len(x0)) if with_cones else None,
-        *_dynamic(mesh, leaves, owned, plan), approach, reach,
+        *_dynamic(mesh, leaves, owned, plan), None, owned.vertex, approach, reach,
+    )  # fmt: skip
+    tally.lap("hierarchy", clock)
+    return moved(scene, x0, x1)
+
+
+def prepare_volume(
+    mesh: VolumeMesh, x0: np.ndarray, x1: np.ndarray, objects: np.ndarray | None, plan: Plan, crew: Crew, tally: Tally,
+    approach: Approach | None = None,
+) -> Prepared:  # fmt: skip
+    """Topology and hierarchy of the cells of a volume mesh."""
+    clock = time.perf_counter()
+    cells, none = cells_of(mesh), np.empty((0, 2), np.int32)
+    listed = mesh.o_sets if plan.assignment == "dynamic" else inner_pairs(cells)
+    clock = tally.lap("topology", clock)
+    reach = NO_REACH if approach is None else reach_of(approach)
+    vertex_bounds = bound_vertices(x0, x1, plan.bounds, reach=reach, crew=crew)
+    element_bounds = bound_union(vertex_bounds, cells.corners, crew)
+    clock = tally.lap("bounds", clock)
+    tree = split_elements(element_bounds, crew)
+    corners = np.take(cells.corners, tree.order, axis=0)
+    leaves = Elements(corners, np.full(len(corners), -1, np.int32), np.empty((len(corners), 0), np.int32))
+    labels = np.zeros(len(x0), np.int32) if objects is None else objects
+    labels = np.ascontiguousarray(labels[cells.corners[:, 0]], np.int32)
+    scene = Prepared(
+        x0, x1, 0.0, 1.0, mesh.faces, mesh.edges, leaves, no_features(len(corners)),
+        tree, labels, label_ranges(labels[tree.order], tree.begin), None, None,
+        (none, none) if plan.wanted == INTER else listed, cells, mesh.vertices, approach, reach,
     )  # fmt: skip
     tally.lap("hierarchy", clock)
     return moved(scene, x0, x1)
@@ -141,28 +175,48 @@ def fit(
     kept: room of an earlier frame, whose bounds are lost.
     """
     clock = time.perf_counter()
-    x0, x1, corners, owned = scene.x0, scene.x1, scene.leaves.corners, scene.owned
+    x0, x1, corners = scene.x0, scene.x1, scene.leaves.corners
     new = (kept or Kept()).named
     vertex_bounds = bound_vertices(x0, x1, bounds, horizon, room, scene.reach, crew, new("vertices"))
     place_bounds = bound_union(vertex_bounds, corners, crew, new("places"))
     nodes = fit_nodes(place_bounds, scene.tree.begin, crew, new("nodes"))
-    of_vertices = of_edges = np.empty((0, place_bounds.shape[1]))
-    points = np.empty((0, 18))
-    if features and len(owned.vertex):
-        of_vertices = bound_union(vertex_bounds, owned.vertex[:, None], crew, new("owned vertices"))
-        of_edges = bound_union(vertex_bounds, owned.ends, crew, new("owned edges"))
-        if x0 is x1 and scene.patches is None:
-            points = gather_resting_corners(corners, x0, scene.factor, crew, new("corners"))
-        else:
-            points = gather_corners(corners, x0, x1, horizon, scene.factor, crew, new("corners"))
+    bounds_of, points = _bounds_of_features(
+        scene, vertex_bounds, place_bounds, horizon, crew, new if features else None
+    )
+    of_elements = corners if scene.cells is None else scene.cells.corners
     fitted = Fitted(
         Forest(nodes, place_bounds, scene.tree.begin, np.zeros(len(nodes), np.int8), scene.label_range),
-        (of_vertices, of_edges, place_bounds),
+        bounds_of,
         points,
-        scene.reach[corners].max(axis=1) * scene.factor if len(scene.reach) else NO_REACH,
+        scene.reach[of_elements].max(axis=1) * scene.factor if len(scene.reach) else NO_REACH,
     )
     tally.lap("fit", clock)
     return fitted
+
+
+def _bounds_of_features(
+    scene: Prepared, of_vertices: np.ndarray, of_places: np.ndarray, horizon: float, crew: Crew,
+    new: Callable[[str], New] | None,
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:  # fmt: skip
+    """Bounds of the features, and the corners of the elements; new: where to put them, None where none are wanted."""
+    x0, x1, owned, corners = scene.x0, scene.x1, scene.owned, scene.leaves.corners
+    if scene.cells is not None and new is not None:
+        of_cells = new("cells")(of_places.shape)
+        of_cells[scene.tree.order] = of_places
+        of_edges = bound_union(of_vertices, scene.edges, crew, new("edges"))
+        of_faces = bound_union(of_vertices, scene.faces, crew, new("faces"))
+        points = gather_cells(scene.cells, x0, x1, horizon, scene.factor, crew, new("corners"))
+        return (of_vertices, of_edges, of_faces, of_cells), points
+    if new is None or len(owned.vertex) == 0:
+        none = np.empty((0, of_places.shape[1]))
+        return (none, none, of_places), np.empty((0, 18))
+    of_owned = bound_union(of_vertices, owned.vertex[:, None], crew, new("owned vertices"))
+    of_edges = bound_union(of_vertices, owned.ends, crew, new("owned edges"))
+    if x0 is x1 and scene.patches is None:
+        points = gather_resting_corners(corners, x0, scene.factor, crew, new("corners"))
+    else:
+        points = gather_corners(corners, x0, x1, horizon, scene.factor, crew, new("corners"))
+    return (of_owned, of_edges, of_places), points
 
 
 def fit_all_cones(scene: Prepared, fitted: Fitted, fuzz: float, crew: Crew, tally: Tally) -> np.ndarray:

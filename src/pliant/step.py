@@ -184,5 +184,5 @@ def _is_free(scene: Prepared, near: Near, x1: np.ndarray) -> bool:
 def _shorter(scene: Prepared, approach: Approach, x1: np.ndarray) -> Approach:
     """What ``ccd`` would ask of the motion to x1."""
     paths = straight_paths(scene.x0, x1)
-    tolerance = tolerance_of(paths, scene.owned.vertex, approach.relative)
+    tolerance = tolerance_of(paths, scene.vertices, approach.relative)
     return approach_of(paths, approach.radii, tolerance, approach.initial, approach.keep, approach.relative)

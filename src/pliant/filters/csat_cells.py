@@ -3,7 +3,7 @@
 The paper picks the normal of a random face, and names the choice as its limit. We take the line between the centres
 halfway through the motion, and what is left of it across the relative velocity; see ``bench volumes`` for what each of
 them culls. An axis that keeps two cells apart keeps each vertex and each edge of the one apart from the other:
-Corollaries 2 and 4, which the paper tries one by one, and 1 and 3 for single features come after the bounds of features.
+Corollaries 2 and 4, which the paper tries one by one. Corollaries 1 and 3, of single features, come after their bounds.
 """
 
 from __future__ import annotations
@@ -14,50 +14,55 @@ from pliant._arrays import New
 from pliant._jit import helper, kernel
 from pliant._threads import ALONE, Crew
 from pliant.filters.csat import across
-from pliant.mesh.cell_features import cells_adjacent
-from pliant.vec3 import UNIT_ROUNDOFF, add, dot, scale, sub
+from pliant.mesh.cell_features import Cells, cells_adjacent
+from pliant.vec3 import UNIT_ROUNDOFF, add, dot, sub
 
-# Dot products of coordinates up to M with L are wrong by 3 u M |L|_1, and ends of a motion cut off at a horizon by 8 u M
-# in each coordinate: 22 u for a difference of two.
+# Dot products of coordinates up to M with L are wrong by 3 u M |L|_1, and ends of a motion cut off at a horizon by 8 u
+# M in each coordinate: 22 u for a difference of two.
 _ERROR = 32 * UNIT_ROUNDOFF
 
 
-def gather_cells(cells, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, crew: Crew = ALONE,
-                 new: New = np.empty) -> np.ndarray:  # fmt: skip
-    """(c, 2 w, 3) positions of the corners of every cell at the start, then at the end; w: most corners of a cell.
+def gather_cells(
+    cells: Cells, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, crew: Crew = ALONE, new: New = np.empty
+) -> np.ndarray:
+    """(c, 6 w + 6) positions of the corners of every cell, w at most, and their mean: at the start, then at the end.
 
     factor: a power of two that brings the largest coordinate near 1.
     """
-    width = int(cells.count.max(initial=1))
-    out = new((len(cells.corners), 2 * width, 3))
-    crew.run_range(lambda a, b: _gather(cells.corners, x0, x1, horizon, factor, out, a, b), len(cells.corners))
+    width = int(cells.corner_count.max(initial=1))
+    out = new((len(cells.corners), 6 * width + 6))
+    crew.run_range(lambda a, b: _gather(cells, x0, x1, horizon, factor, out, a, b), len(cells.corners))
     return out
 
 
 @kernel
-def _gather(corners, x0, x1, horizon, factor, out, begin, end_of_range):
-    width = out.shape[1] // 2
+def _gather(cells, x0, x1, horizon, factor, out, begin, end_of_range):
+    corners, corner_count = cells.corners, cells.corner_count
+    half = out.shape[1] // 2
     for i in range(begin, end_of_range):
-        for c in range(width):
-            v = corners[i, c]
-            for k in range(3):
-                start, end = x0[v, k] * factor, x1[v, k] * factor
-                out[i, c, k] = start
-                out[i, width + c, k] = end if horizon == 1.0 else (1.0 - horizon) * start + horizon * end
+        n = corner_count[i]
+        for k in range(3):
+            first = last = 0.0
+            for c in range(n):
+                start, end = x0[corners[i, c], k] * factor, x1[corners[i, c], k] * factor
+                end = end if horizon == 1.0 else (1.0 - horizon) * start + horizon * end
+                out[i, 3 * c + k], out[i, half + 3 * c + k] = start, end
+                first, last = first + start, last + end
+            out[i, half - 3 + k], out[i, 2 * half - 3 + k] = first / n, last / n
 
 
 @kernel
-def cull_cells(cells, points, largest, reach, pairs, count):
+def cull_cells(cells, points, largest, reach, pairs, count, separate):
     """Keep the pairs of cells that no axis separates, in place and in order; returns how many.
 
-    points: from gather_cells; largest: their largest coordinate; reach: (c,) how far around it a cell goes, or none.
-    Adjacent cells touch, now and always.
+    points: from gather_cells; largest: their largest coordinate; reach: (c,) how far around it a cell goes, or none;
+    separate: no two of them are adjacent. Those touch, now and always.
     """
-    corners, corner_count, kept = cells.corners, cells.count, 0
+    corners, corner_count, kept = cells.corners, cells.corner_count, 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
         gap = reach[i] + reach[j] if len(reach) > 0 else 0.0
-        if cells_adjacent(corners, corner_count, i, j) or not _surely_apart(
+        if (not separate and cells_adjacent(corners, corner_count, i, j)) or not _surely_apart(
             points, i, corner_count[i], j, corner_count[j], largest, gap
         ):
             pairs[kept, 0], pairs[kept, 1] = i, j
@@ -67,9 +72,8 @@ def cull_cells(cells, points, largest, reach, pairs, count):
 
 @helper
 def _surely_apart(points, i, n, j, m, largest, gap):
-    width = points.shape[1] // 2
-    start = sub(_centre(points, j, 0, m), _centre(points, i, 0, n))
-    end = sub(_centre(points, j, width, m), _centre(points, i, width, n))
+    half = points.shape[1] // 2
+    start, end = _between(points, i, j, half - 3), _between(points, i, j, 2 * half - 3)
     between = add(start, end)
     if _apart_along(points, i, n, j, m, between, largest, gap):
         return True
@@ -77,38 +81,38 @@ def _surely_apart(points, i, n, j, m, largest, gap):
 
 
 @helper
-def _centre(points, i, first, n):
-    x = y = z = 0.0
-    for c in range(first, first + n):
-        x, y, z = x + points[i, c, 0], y + points[i, c, 1], z + points[i, c, 2]
-    return scale((x, y, z), 1.0 / n)
+def _between(points, i, j, at):
+    """From the centre of cell i to that of cell j."""
+    return points[j, at] - points[i, at], points[j, at + 1] - points[i, at + 1], points[j, at + 2] - points[i, at + 2]
 
 
 @helper
 def _apart_along(points, i, n, j, m, axis, largest, gap):
     """Cell j is beyond cell i along the axis by more than the gap, at the start and at the end of the motion."""
-    width = points.shape[1] // 2
+    half = points.shape[1] // 2
     slack = _ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
     least = _lowest(points, j, 0, m, axis) - _highest(points, i, 0, n, axis) - slack
     if not least > 0.0:
         return False
-    least = min(least, _lowest(points, j, width, m, axis) - _highest(points, i, width, n, axis) - slack)
+    least = min(least, _lowest(points, j, half, m, axis) - _highest(points, i, half, n, axis) - slack)
     if gap > 0.0:
         return least > 0.0 and least * least > gap * gap * dot(axis, axis) * (1.0 + 1e-14)
     return least > 0.0
 
 
 @helper
-def _highest(points, i, first, n, axis):
+def _highest(points, i, at, n, axis):
     best = -np.inf
-    for c in range(first, first + n):
-        best = max(best, points[i, c, 0] * axis[0] + points[i, c, 1] * axis[1] + points[i, c, 2] * axis[2])
+    for c in range(at, at + 3 * n, 3):
+        d = points[i, c] * axis[0] + points[i, c + 1] * axis[1] + points[i, c + 2] * axis[2]
+        best = d if d > best else best
     return best
 
 
 @helper
-def _lowest(points, i, first, n, axis):
+def _lowest(points, i, at, n, axis):
     best = np.inf
-    for c in range(first, first + n):
-        best = min(best, points[i, c, 0] * axis[0] + points[i, c, 1] * axis[1] + points[i, c, 2] * axis[2])
+    for c in range(at, at + 3 * n, 3):
+        d = points[i, c] * axis[0] + points[i, c + 1] * axis[1] + points[i, c + 2] * axis[2]
+        best = d if d < best else best
     return best

@@ -1,8 +1,8 @@
 """Cells, the features they have and those they own: what the stages need to know of a volume mesh.
 
 All by the ids of the mesh, so that nothing of it depends on a motion or on the order of a tree. Static assignment
-(Algorithm 4 of paper 004): a feature belongs to the first cell that has it. Dynamic assignment looks through the lists of
-cells of a feature, which is rarely needed: cells whose ``reach`` has nothing in common are far from each other.
+(Algorithm 4 of paper 004): a feature belongs to the first cell that has it. Dynamic assignment looks through the lists
+of cells of a feature, which is rarely needed: cells whose ``reach`` has nothing in common are far from each other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_VERTEX_FACE, MOST_EDGE_EDGE = 2 * MOST_CORNERS * MOST_FACES, MOST_EDGES**2
 
 class Cells(NamedTuple):
     corners: np.ndarray  # (c, 8) int32, the last one repeated to fill up
-    count: np.ndarray  # (c,) int8, how many there are
+    corner_count: np.ndarray  # (c,) int8
     edges: Rows  # of each cell
     faces: Rows
     vertex_cells: Rows  # at each vertex, ascending
@@ -39,13 +39,13 @@ class Cells(NamedTuple):
 
 
 def cells_of(mesh: VolumeMesh) -> Cells:
-    lists = mesh.vertex_cells, mesh.edge_cells, mesh.face_cells
+    at_vertices, at_edges, at_faces = mesh.vertex_cells, mesh.edge_cells, mesh.face_cells
     count = len(mesh.types)
-    owned = [_owned(rows, count) for rows in lists]
-    reach = _reach(mesh.corners, mesh.cell_edges, mesh.cell_faces, *lists)
     return Cells(
-        mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, *lists, *owned, reach, mesh.edges, mesh.faces
-    )
+        mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, at_vertices, at_edges, at_faces,
+        _owned(at_vertices, count), _owned(at_edges, count), _owned(at_faces, count),
+        _reach(mesh.corners, mesh.cell_edges, mesh.cell_faces, at_vertices, at_edges, at_faces), mesh.edges, mesh.faces,
+    )  # fmt: skip
 
 
 def _owned(rows: Rows, count: int) -> Rows:

@@ -1,10 +1,10 @@
 """From pairs of cells to pairs of their features, each once: the two assignments of paper 004, Algorithms 4 and 5.
 
 Static: a pair of features is looked at where its owners meet, adjacent ones too; pairs of one owner are a list of their
-own (``inner_pairs``). Dynamic: adjacent cells are skipped, and a pair of features is looked at by the first two separate
-cells that have it; pairs that no two separate cells have are the O-sets (``mesh/o_sets.py``). Both are safe together with
-culling: at the time of contact the common point lies in every cell of the one feature and every cell of the other
-(errata 22), so whichever pair of cells is chosen, no conservative test discards it.
+own (``inner_pairs``). Dynamic: adjacent cells are skipped, and a pair of features is looked at by the first two
+separate cells that have it; pairs that no two separate cells have are the O-sets (``mesh/o_sets.py``). Both are safe
+together with culling: at the time of contact the common point lies in every cell of the one feature and every cell of
+the other (errata 22), so whichever pair of cells is chosen, no conservative test discards it.
 
 Static assignment with the O-sets of dynamic assignment misses contacts, as the paper warns: it skips adjacent owners,
 and O-sets have only the pairs of which *all* cells are adjacent.
@@ -28,7 +28,7 @@ from pliant.mesh.cell_features import (
 @kernel
 def drop_adjacent_cells(cells, pairs, count):
     """Keep the pairs of separate cells, in place and in order; returns how many."""
-    corners, corner_count, kept = cells.corners, cells.count, 0
+    corners, corner_count, kept = cells.corners, cells.corner_count, 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
         if not cells_adjacent(corners, corner_count, i, j):
@@ -39,7 +39,7 @@ def drop_adjacent_cells(cells, pairs, count):
 
 @kernel
 def expand_cells(cells, bounds, selection, first, is_dynamic, vertex_face, edge_edge):
-    """Feature pairs with overlapping bounds of pairs of cells (ids), from the first one on, as many as there is room for.
+    """Feature pairs with overlapping bounds of pairs of cells (ids), from the first one on, while there is room.
 
     bounds: of vertices, edges, faces and cells, by id. selection: labels of the cells, which of ``pairs=`` are wanted,
     pairs of cells, and how many. is_dynamic: of separate cells. Returns counts of VF, EE, pairs compared, and where to
@@ -112,7 +112,7 @@ def _owned_edges(cells, bounds, i, j, out, count):
 @helper
 def _vertices_near_faces(cells, bounds, i, j, out, count):
     """All vertices of cell i against all faces of cell j, where these are the first separate cells that have them."""
-    corners, corner_count, faces = cells.corners, cells.count, cells.faces
+    corners, corner_count, faces = cells.corners, cells.corner_count, cells.faces
     vertex_bounds, face_bounds, cell_bounds, compared = bounds[0], bounds[2], bounds[3], 0
     for k in range(corner_count[i]):
         v = corners[i, k]
@@ -145,7 +145,7 @@ def _edges_near_edges(cells, bounds, i, j, out, count):
                 if overlap(box_a, edge_bounds, a, edge_bounds, b):
                     lower, upper, c, d = (a, b, i, j) if a < b else (b, a, j, i)
                     if _are_first(
-                        cells.corners, cells.count, cells.edge_cells, lower, cells.edge_cells, upper, c, d
+                        cells.corners, cells.corner_count, cells.edge_cells, lower, cells.edge_cells, upper, c, d
                     ):
                         out[count, 0], out[count, 1] = lower, upper
                         count += 1
