@@ -159,10 +159,15 @@ def fit(
         Forest(nodes, place_bounds, scene.tree.begin, np.zeros(len(nodes), np.int8), scene.label_range),
         (of_vertices, of_edges, place_bounds),
         points,
-        scene.reach[corners].max(axis=1) * scene.factor if len(scene.reach) else NO_REACH,
+        _furthest(scene.reach, corners) * scene.factor if len(scene.reach) else NO_REACH,
     )
     tally.lap("fit", clock)
     return fitted
+
+
+def _furthest(reach: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """(k,) the largest reach of the corners of each element; a maximum over three columns takes five times as long."""
+    return np.maximum(np.maximum(reach[corners[:, 0]], reach[corners[:, 1]]), reach[corners[:, 2]])
 
 
 def fit_all_cones(scene: Prepared, fitted: Fitted, fuzz: float, crew: Crew, tally: Tally) -> np.ndarray:
