@@ -102,6 +102,21 @@ def _out_of_line(_typing_context: Any) -> Any:
     return types.void(), add_attributes
 
 
+def _in_line(_typing_context: Any) -> Any:
+    """Called in a helper's body: copy its code into every caller, whatever its size. Python cannot call such a helper.
+
+    A call passes tuples number by number, most of them over the stack: where a short helper takes thirty and is called
+    in the innermost loop, that took as long as what it does.
+    """
+
+    def add_attribute(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        builder.function.attributes.add("alwaysinline")
+        return context.get_dummy_value()
+
+    return types.void(), add_attribute
+
+
+in_line: Any = (lambda: None) if INTERPRETED else intrinsic(_in_line)
 out_of_line: Any = (lambda: None) if INTERPRETED else intrinsic(_out_of_line)
 
 

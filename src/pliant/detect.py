@@ -29,8 +29,9 @@ from pliant.discrete import Crossing, find_intersections
 from pliant.elementary.advance import INITIAL, TOLERANCE, Approach, approach_of, tolerance_of
 from pliant.elementary.exact import quads_of
 from pliant.elementary.inversion import warn_inverted
+from pliant.elementary.measure import Closest, empty_closest
 from pliant.elementary.paths import STRAIGHT, Paths, straight_paths
-from pliant.elementary.witness import points_of_contact
+from pliant.elementary.witness import note_contacts
 from pliant.filters.sieve import ELEMENT_FILTERS, FILTERS, GAP_FILTERS
 from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
@@ -186,8 +187,9 @@ def _motion(
     scene_mesh, x0, x1, labels, paths = _gate_motion(subject.features, x0, x1, objects, pairs, wish.motion)
     approach = _approach(scene_mesh, paths, wish)
     if approach is not None:
-        # The plane of a face in place of coplanarity: a tenth off ccd(min_distance) on cloth-ball.
-        filters = dict.fromkeys("plane" if name == "dnf" else name for name in plan.filters)
+        # The plane of a face in place of coplanarity, which csat tries too, in the same pass over the pairs.
+        instead = "csat" if "csat" in plan.filters else "plane"
+        filters = dict.fromkeys(instead if name == "dnf" else name for name in plan.filters)
         plan = plan._replace(
             filters=tuple(name for name in filters if name in GAP_FILTERS),
             culling=plan.culling.replace("cones", "boxes"),
@@ -345,24 +347,26 @@ def tabulate(
     subject: Subject, scene: Prepared | None, found: list[Found], tally: Tally, crew: Crew = ALONE
 ) -> Contacts:
     """One table in canonical order, with the points of contact; scene: None where there is nothing in it."""
-    parts = []
+    count = sum(len(f.toi) for f in found)
+    kinds, elements, quads = np.empty(count, np.int8), np.empty((count, 2), np.int32), np.empty((count, 4), np.int32)
+    toi, toi_upper, status, points = np.empty(count), np.empty(count), np.empty(count, np.int8), empty_closest(count)
+    cells, inversion, begin = np.empty((count, 2), np.int32), np.empty(count, bool), 0
     for kind, table in ((VERTEX_FACE, subject.features.faces), (EDGE_EDGE, subject.features.edges)):
         rows = [f for f in found if f.kind == kind]
-        elements = np.concatenate([np.empty((0, 2), np.int32), *(f.pairs for f in rows)])
-        toi = np.concatenate([np.empty(0), *(f.toi for f in rows)])
-        toi_upper = np.concatenate([np.empty(0), *(f.toi_upper for f in rows)])
-        status = np.concatenate([np.empty(0, np.int8), *(f.status for f in rows)])
-        order = canonical_order(elements)
-        elements, toi, toi_upper, status = elements[order], toi[order], toi_upper[order], status[order]
-        quads = quads_of(kind, table, elements)
-        if scene is None:
-            points = np.empty((0, 4)), np.empty((0, 3)), np.empty(0)
-        else:
-            points = points_of_contact(kind, scene.x0, scene.x1, scene.approach, quads, toi, crew)
-        elements, *sides = subject.sides(kind, elements)
-        parts.append((np.full(len(toi), kind, np.int8), elements, quads, toi, toi_upper, *points, status, *sides))
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return Contacts(*columns, stages=tally.stages())
+        pairs = np.concatenate([np.empty((0, 2), np.int32), *(f.pairs for f in rows)])
+        order, part = canonical_order(pairs), slice(begin, begin + len(pairs))
+        begin += len(pairs)
+        kinds[part], elements[part] = kind, pairs[order]
+        toi[part] = np.concatenate([np.empty(0), *(f.toi for f in rows)])[order]
+        toi_upper[part] = np.concatenate([np.empty(0), *(f.toi_upper for f in rows)])[order]
+        status[part] = np.concatenate([np.empty(0, np.int8), *(f.status for f in rows)])[order]
+        quads[part] = quads_of(kind, table, elements[part])
+        if scene is not None:
+            out = Closest(points.distance[part], points.weights[part], points.normal[part])
+            note_contacts(kind, (scene.x0, scene.x1), scene.approach, quads[part], toi[part], out, crew)
+        elements[part], cells[part], inversion[part] = subject.sides(kind, elements[part])
+    columns = kinds, elements, quads, toi, toi_upper, points.weights, points.normal, points.distance, status
+    return Contacts(*columns, cells, inversion, stages=tally.stages())
 
 
 def tabulate_intersections(found: list[Crossing], tally: Tally) -> Intersections:

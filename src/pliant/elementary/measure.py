@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant._jit import helper, in_line, kernel
 from pliant.elementary.distance import shortest, spread_of
 from pliant.elementary.paths import Paths, position
 from pliant.filters.bernstein import unit_factor
@@ -113,10 +113,7 @@ def _rows(x, q):
 def _note(kind, weights, normal, p, s, t, r, length):
     """Write row p; returns the weights."""
     n = (r[0] / length, r[1] / length, r[2] / length) if length > 0.0 else (0.0, 0.0, 0.0)
-    if kind == VERTEX_FACE:
-        w = 1.0, min(0.0, s + t - 1.0), 0.0 - s, 0.0 - t
-    else:
-        w = 1.0 - s, s, t - 1.0, 0.0 - t
+    w = (1.0, min(0.0, s + t - 1.0), 0.0 - s, 0.0 - t) if kind == VERTEX_FACE else (1.0 - s, s, t - 1.0, 0.0 - t)
     normal[p, 0], normal[p, 1], normal[p, 2] = n
     weights[p, 0], weights[p, 1], weights[p, 2], weights[p, 3] = w
     return w
@@ -125,10 +122,9 @@ def _note(kind, weights, normal, p, s, t, r, length):
 @helper
 def _sides(kind, p, w):
     """The weighted point on either feature."""
-    far = add(scale(p[2], -w[2]), scale(p[3], -w[3]))
     if kind == VERTEX_FACE:
         return p[0], add(add(scale(p[1], -w[1]), scale(p[2], -w[2])), scale(p[3], -w[3]))
-    return add(scale(p[0], w[0]), scale(p[1], w[1])), far
+    return add(scale(p[0], w[0]), scale(p[1], w[1])), add(scale(p[2], -w[2]), scale(p[3], -w[3]))
 
 
 @helper
@@ -137,6 +133,7 @@ def _measured(kind, p, radii):
 
     By 1 where that does as well: a power of two changes no bit, but takes 40 ns to find.
     """
+    in_line()
     m, factor = _extent(p), 1.0
     if not (m > 1e-30 and m < 1e30):
         p = scale(p[0], 0.25), scale(p[1], 0.25), scale(p[2], 0.25), scale(p[3], 0.25)  # differences cannot overflow
@@ -145,8 +142,7 @@ def _measured(kind, p, radii):
         p = scale(p[0], unit), scale(p[1], unit), scale(p[2], unit), scale(p[3], unit)
         factor = 0.25 * unit
         radii = radii[0] * factor, radii[1] * factor, radii[2] * factor, radii[3] * factor
-    spread = spread_of(kind, p, radii)
-    s, t, _, r, _ = shortest(kind, spread)
+    s, t, _, r, _ = shortest(kind, spread_of(kind, p, radii))
     return s, t, r, np.sqrt(dot(r, r)), factor
 
 

@@ -11,7 +11,14 @@ import numpy as np
 from pliant._jit import helper, kernel
 from pliant._threads import ALONE, Crew
 from pliant.elementary.advance import Approach
-from pliant.elementary.measure import Encounter, closest_points, empty_closest, measure_at_rest, measure_contacts
+from pliant.elementary.measure import (
+    Closest,
+    Encounter,
+    closest_points,
+    empty_closest,
+    measure_at_rest,
+    measure_contacts,
+)
 from pliant.filters.bernstein import magnitudes, restrict, scaled, unit_factor, vectors
 from pliant.mesh.features import VERTEX_FACE
 from pliant.vec3 import add, cross, dot, max_norm, scale, sub
@@ -22,20 +29,30 @@ _NOISY = 1e-12  # a gap at toi, relative to the pair, that says that n is mostly
 
 
 def points_of_contact(
-    kind: int, x0: np.ndarray, x1: np.ndarray, approach: Approach | None, quads: np.ndarray, toi: np.ndarray,
-    crew: Crew = ALONE,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    kind: int, x0: np.ndarray, x1: np.ndarray, approach: Approach | None, quads: np.ndarray, toi: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """weights (k, 4), normal (k, 3) at the time of contact, and gap (k,), the distance at the start."""
+    out = empty_closest(len(quads))
+    note_contacts(kind, (x0, x1), approach, quads, toi, out)
+    return out.weights, out.normal, out.distance
+
+
+def note_contacts(
+    kind: int, motion: tuple[np.ndarray, np.ndarray], approach: Approach | None, quads: np.ndarray, toi: np.ndarray,
+    out: Closest, crew: Crew = ALONE,
+) -> None:  # fmt: skip
+    """Fill in weights and normal at the time of contact, and the distance at the start."""
+    x0, x1 = motion
     if approach is None:
-        gap = closest_points(kind, x0[quads], np.zeros(quads.shape))[0]
-        return *witness(kind, x0, x1, quads, toi), gap
-    out, touching = empty_closest(len(quads)), []
+        out.distance[:] = closest_points(kind, x0[quads], np.zeros(quads.shape))[0]
+        out.weights[:], out.normal[:] = witness(kind, x0, x1, quads, toi)
+        return
+    touching: list[int] = []
     encounter = Encounter(x0, approach.paths, approach.radii, quads, toi, x0 is approach.paths.x0)
     crew.run_range(lambda a, b: touching.append(measure_contacts(kind, encounter, out, a, b)), len(quads))
     if any(touching):
         rows = np.flatnonzero(~out.normal.any(axis=1))
         out.weights[rows], out.normal[rows] = witness(kind, x0, x1, quads[rows], toi[rows])
-    return out.weights, out.normal, out.distance
 
 
 def pairs_at_rest(
@@ -45,7 +62,8 @@ def pairs_at_rest(
 
     The normal of features that touch is any unit vector that separates them.
     """
-    out, sides, touching = empty_closest(len(quads)), np.empty((len(quads), 2, 3)), []
+    out, sides = empty_closest(len(quads)), np.empty((len(quads), 2, 3))
+    touching: list[int] = []
     crew.run_range(lambda a, b: touching.append(measure_at_rest(kind, x, quads, out, sides, a, b)), len(quads))
     if any(touching):
         rows = np.flatnonzero(~out.normal.any(axis=1))

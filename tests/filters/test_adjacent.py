@@ -1,0 +1,78 @@
+"""Adjacent elements that are left out: no two of their features without a common vertex come within the gap."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from pliant.bounds.kdops import NO_REACH
+from pliant.filters.csat import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
+from tests.reference import distances, queries
+
+COUNT = 400
+
+
+def hinges(seed, shared, digits=None):
+    """(corners (2 k, 3), x0, x1): elements 2 i and 2 i + 1 share so many vertices, in any order; five points each."""
+    rng = np.random.default_rng([seed, shared])
+    x0 = rng.standard_normal((COUNT, 5, 3))
+    x1 = x0 + rng.standard_normal((COUNT, 5, 3)) * 10.0 ** rng.uniform(-3, 0, (COUNT, 1, 1))
+    if digits is not None:  # on a grid: corners on one line or at one place, zero distances along an axis
+        x0, x1 = np.round(x0, digits), np.round(x1, digits)
+    first = np.arange(3)
+    second = np.concatenate((np.arange(shared), np.arange(3, 6 - shared)))
+    rows = [5 * i + rng.permutation(part) for i in range(COUNT) for part in (first, second)]
+    return np.array(rows, np.int32), x0.reshape(-1, 3), x1.reshape(-1, 3)
+
+
+def culled(corners, x0, x1, reach):
+    """(k,) bool: the pairs that are left out; at rest where x0 is x1."""
+    pairs = np.arange(2 * COUNT, dtype=np.int32).reshape(COUNT, 2)
+    largest = float(max(np.abs(x0).max(), np.abs(x1).max()))
+    if x0 is x1:
+        points = gather_resting_corners(corners, x0, 1.0)
+        kept = cull_resting_elements(corners, points, largest, reach, pairs, COUNT, False)
+    else:
+        points = gather_corners(corners, x0, x1, 1.0, 1.0)
+        kept = cull_elements(corners, points, largest, reach, pairs, COUNT, False)
+    out = np.ones(COUNT, bool)
+    out[pairs[:kept, 0] // 2] = False
+    return out
+
+
+def feature_quads(a, b):
+    """(features, vertices) of all pairs of features of two triangles that have no vertex in common."""
+    for one, other in ((a, b), (b, a)):
+        yield from ((queries.VERTEX_FACE, [v, *other]) for v in one if v not in other)
+    for e, f in itertools.product(itertools.combinations(a, 2), itertools.combinations(b, 2)):
+        if not set(e) & set(f):
+            yield queries.EDGE_EDGE, [*e, *f]
+
+
+def least_distance(corners, x0, x1, pair):
+    asked = [
+        (features, (1 - t) * x0[quad] + t * x1[quad])
+        for features, quad in feature_quads(corners[2 * pair].tolist(), corners[2 * pair + 1].tolist())
+        for t in (0.0, 0.25, 0.5, 0.75, 1.0)
+    ]
+    return min(float(np.sqrt(float(distances.distance_squared(features, x)))) for features, x in asked)
+
+
+@pytest.mark.parametrize("at_rest", [True, False], ids=["rest", "motion"])
+@pytest.mark.parametrize("digits", [None, 0], ids=["anywhere", "grid"])
+@pytest.mark.parametrize("reach", [0.0, 0.05])
+def test_features_without_a_common_vertex_stay_apart(at_rest, digits, reach):
+    corners, x0, x1 = hinges(1, 1, digits)
+    x1 = x0 if at_rest else x1
+    out = culled(corners, x0, x1, np.full(2 * COUNT, reach) if reach else NO_REACH)
+    assert 0.1 < out.mean() < 0.7
+    assert all(least_distance(corners, x0, x1, pair) > 2 * reach for pair in np.flatnonzero(out)[:60])
+
+
+@pytest.mark.parametrize("shared", [2, 3])
+def test_triangles_with_a_common_side_are_kept(shared):
+    corners, x0, x1 = hinges(2, shared)
+    assert not culled(corners, x0, x1, NO_REACH).any()
+    assert not culled(corners, x0, x0, NO_REACH).any()
