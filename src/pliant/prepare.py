@@ -22,7 +22,7 @@ from pliant.filters.csat_cells import gather_cells
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
 from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.traverse import INTER, Forest
-from pliant.mesh.cell_features import Cells, cells_of, inner_pairs
+from pliant.mesh.cell_features import Cells, inner_pairs
 from pliant.mesh.features import Elements, Owned, assign_features, elements_of, faces_of, no_features
 from pliant.mesh.orphans import Incidence, incidence_of, orphan_pairs
 from pliant.mesh.patches import Patches, patches_of, twins_of
@@ -112,7 +112,7 @@ def prepare_volume(
 ) -> Prepared:  # fmt: skip
     """Topology and hierarchy of the cells of a volume mesh."""
     clock = time.perf_counter()
-    cells, none = cells_of(mesh), np.empty((0, 2), np.int32)
+    cells, none = mesh.cell_table, np.empty((0, 2), np.int32)
     listed = mesh.o_sets if plan.assignment == "dynamic" else inner_pairs(cells)
     clock = tally.lap("topology", clock)
     reach = NO_REACH if approach is None else reach_of(approach)

@@ -7,13 +7,15 @@ of cells of a feature, which is rarely needed: cells whose ``reach`` has nothing
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pliant._jit import helper, kernel
 from pliant.mesh.cells import MOST_CORNERS, Rows, transpose
-from pliant.mesh.volumes import VolumeMesh
+
+if TYPE_CHECKING:
+    from pliant.mesh.volumes import VolumeMesh
 
 REACH_WORDS = 8  # of 64 bits: a line of the cache, as for triangles (mesh/orphans.py)
 

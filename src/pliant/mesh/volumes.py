@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import DtypeError, MeshError, ShapeError, as_indices, require_in_range
+from pliant.mesh.cell_features import Cells, cells_of
 from pliant.mesh.cells import (
     CORNER_COUNT,
     MOST_CORNERS,
@@ -186,6 +187,11 @@ class VolumeMesh:
     def face_cells(self) -> Rows:
         """Cells at each face, ascending: solids before shells, any number of either."""
         return Rows(*transpose(*self.cell_faces, len(self.faces)))
+
+    @cached_property
+    def cell_table(self) -> Cells:
+        """Cells with their features, and which of them they own: what the stages need to know."""
+        return cells_of(self)
 
     @cached_property
     def boundary(self) -> np.ndarray:
