@@ -60,6 +60,7 @@ def inside(
     clock = tally.lap("weights", clock)
     vertices, cells = found[:, 0].copy(), found[:, 1].copy()
     if depth and len(found):
+        announce_compilation("leave_along_edges", 10)
         sides = penetration(volume, x, labels, vertices, cells, quiet)
         tally.lap("depth", clock)
     else:

@@ -11,10 +11,10 @@ plane and two signs are opposite, or in the plane, and all are 0.
 
 **A ray upwards.** Move the point by (d, e, 0), 0 < e << d, less than any distance there is: if it was off the surface,
 the winding number stays the same, and the ray meets no edge. A triangle turns around the ray, as seen from above, by
-the sum over its sides of +1 for one that leads from y <= 0 to y > 0 (seen from the point) and crosses y = 0 strictly
-beyond x = 0, and -1 for one that leads back: for e after d goes to 0, a crossing at x = 0 is on the left. The triangles
-that turn around it and are above the point add up to the winding number. Above means that the sign s is that of the
-turn; where s = 0 the triangle would hold the point.
+the sum over its sides of +1 for one that leads from y <= 0 to y > 0 (seen from the point) and crosses y = 0 at x > 0,
+and -1 for one that leads back. A crossing at x = 0 does not count: on the line y = e it is closer to 0 than d. The
+turns of the triangles above the point add up to the winding number. Above means that the sign s is that of the turn;
+where s = 0 and the turn is not, the triangle would hold the point.
 """
 
 from __future__ import annotations
@@ -108,7 +108,10 @@ def _in_tetra(x, corners, v, cell):
     at = row(x, v)
     a, b = sub(row(x, corners[cell, 0]), at), sub(row(x, corners[cell, 1]), at)
     c, d = sub(row(x, corners[cell, 2]), at), sub(row(x, corners[cell, 3]), at)
-    size = max(max(max_norm(a), max_norm(b)), max(max_norm(c), max_norm(d)))
+    la, lb, lc, ld = max_norm(a), max_norm(b), max_norm(c), max_norm(d)
+    if min(min(la, lb), min(lc, ld)) == 0.0:
+        return HIT  # at a corner: copies of a mesh bring these in crowds
+    size = max(max(la, lb), max(lc, ld))
     if not size < LARGEST:
         return UNSURE
     error = SIDE_ERROR * size * size * size + TINY
@@ -129,6 +132,8 @@ def _in_cell(x, shapes, v, cell):
         f = triangle_of(shapes, cell, i)
         a, b, c = sub(row(x, f[0]), at), sub(row(x, f[1]), at), sub(row(x, f[2]), at)
         la, lb, lc = max_norm(a), max_norm(b), max_norm(c)
+        if min(la, min(lb, lc)) == 0.0:
+            return HIT
         if not max(la, max(lb, lc)) < LARGEST:
             return UNSURE
         s = certain_sign(dot(cross(a, b), c), SIDE_ERROR * la * lb * lc + TINY)
