@@ -116,7 +116,7 @@ def _from_outside(exits: Exits, inner: Inner, depth: np.ndarray, direction: np.n
     rows = inner.ways_out[:, 0]
     edges = np.stack((inner.vertices[rows], inner.ways_out[:, 1]), axis=1)
     labels, part, place = inner.labels[rows], np.empty(len(rows)), np.empty(len(rows), np.int32)
-    crew.run_range(lambda a, b: leave_along_edges(exits, edges, labels, a, b, part, place), len(rows), 256)
+    crew.run_range(lambda a, b: leave_along_edges(exits, edges, labels, a, b, (part, place)), len(rows), 256)
     found = np.flatnonzero(place >= 0)
     begin_at_borders(exits, rows[found], edges[found], part[found], place[found], (depth, direction))
     hand_on(exits.x, inner, depth, direction)

@@ -99,12 +99,13 @@ def _leads_out(exits, place, label, v):
 
 
 @kernel
-def leave_along_edges(exits, edges, labels, begin, end, part, out):
+def leave_along_edges(exits, edges, labels, begin, end, out):
     """Where edges (k, 2), from a vertex inside to one outside of the object labels[i], leave it first.
 
-    part : (k,) of the way, out : (k,) place of the exit or -1; rows begin .. end - 1 are set. Of exits at one point
+    out : (k,) part of the way, and (k,) place of the exit or -1; rows begin .. end - 1 are set. Of exits at one point
     the one with the smallest face id counts, whatever the tree.
     """
+    part, exit_place = out
     stack, leaves = np.empty(_STACK, np.int64), len(exits.begin) - 1
     for i in range(begin, end):
         v, label, best, found = edges[i, 0], labels[i], np.inf, -1
@@ -128,7 +129,7 @@ def leave_along_edges(exits, edges, labels, begin, end, part, out):
                     continue
                 if _leads_out(exits, place, label, v):
                     best, found = t, place
-        part[i], out[i] = best, found
+        part[i], exit_place[i] = best, found
 
 
 @helper

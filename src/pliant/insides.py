@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,14 @@ from pliant.mesh.volumes import VolumeMesh, as_volume
 _WANTED = {"all": ALL, "self": SELF, "inter": INTER}
 _BLOCK = 8192
 _CELLS = 8192  # of a chunk, at most
+
+
+class Choice(NamedTuple):
+    """Which pairs are wanted, and who looks for them."""
+
+    labels: np.ndarray  # (n,) int32 object of each vertex
+    wanted: int = ALL
+    broad: str = "tree"  # a name of ``BROAD``
 
 
 def inside(
@@ -52,7 +60,7 @@ def inside(
     volume, x, labels = _gate(volume, x, objects, pairs, depth)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation("contain_in_doubles", 12)
-    found = find_inside(volume, x, labels, _WANTED[pairs], crew, tally)
+    found = find_inside(volume, x, Choice(labels, _WANTED[pairs]), crew, tally)
     clock = time.perf_counter()
     weights = np.empty((len(found), 8))
     shapes, quiet = shapes_of(volume), Crew(crew.threads)
@@ -82,15 +90,13 @@ def _gate(volume: Any, x: Any, objects: Any, pairs: str, depth: bool) -> tuple[V
     return volume, x, labels
 
 
-def find_inside(
-    volume: VolumeMesh, x: np.ndarray, labels: np.ndarray, wanted: int, crew: Crew, tally: Tally, broad: str = "tree"
-) -> np.ndarray:
-    """(k, 2) int32 vertices and the cells that hold them, sorted; broad: a name of ``BROAD``."""
+def find_inside(volume: VolumeMesh, x: np.ndarray, choice: Choice, crew: Crew, tally: Tally) -> np.ndarray:
+    """(k, 2) int32 vertices and the cells that hold them, sorted."""
     if volume.solid_count == 0:
         return np.empty((0, 2), np.int32)
     clock = time.perf_counter()
     corner_count, shapes = volume.corner_count, shapes_of(volume)
-    points = BROAD[broad](x, volume.vertices, Crew(crew.threads))
+    points = BROAD[choice.broad](x, volume.vertices, Crew(crew.threads))
     tally.lap("hierarchy", clock)
     found: list[np.ndarray] = []
     tallies = [Tally() for _ in range(crew.threads)]
@@ -104,7 +110,7 @@ def find_inside(
             if after == at:  # one cell has more vertices than there is room for
                 pairs = np.empty((2 * len(pairs), 2), np.int32)
                 continue
-            kept = _keep_foreign(volume.corners, labels, wanted, pairs, count)
+            kept = _keep_foreign(volume.corners, choice.labels, choice.wanted, pairs, count)
             mine.add("boxes", count, kept, time.perf_counter() - clock)
             status, at = np.empty(kept, np.int8), after
             if decide_containment(x, shapes, pairs[:kept], status, mine):
