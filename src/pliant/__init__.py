@@ -14,9 +14,20 @@ if TYPE_CHECKING:
     from pliant import baselines, io, scenes
     from pliant._arrays import MeshError
     from pliant._tally import Stage
-    from pliant.contacts import Contacts, Distance, Distances, Intersections, Proximity, Queries, Step, TrianglePairs
+    from pliant.contacts import (
+        Contacts,
+        Distance,
+        Distances,
+        Insides,
+        Intersections,
+        Proximity,
+        Queries,
+        Step,
+        TrianglePairs,
+    )
     from pliant.detect import ccd, dcd, safe_step
     from pliant.detector import Detector
+    from pliant.insides import inside
     from pliant.mesh.triangles import TriMesh
     from pliant.mesh.volumes import VolumeMesh
     from pliant.motion import Accelerated, Affine, Rigid, Screw
@@ -31,6 +42,7 @@ _HOME = {
     "Detector": "pliant.detector",
     "Distance": "pliant.contacts",
     "Distances": "pliant.contacts",
+    "Insides": "pliant.contacts",
     "Intersections": "pliant.contacts",
     "MeshError": "pliant._arrays",
     "Proximity": "pliant.contacts",
@@ -47,6 +59,7 @@ _HOME = {
     "distance": "pliant.nearby",
     "edge_edge": "pliant.queries",
     "edge_edge_distance": "pliant.queries",
+    "inside": "pliant.insides",
     "proximity": "pliant.nearby",
     "safe_step": "pliant.detect",
     "triangle_distance": "pliant.triangle_queries",
@@ -62,6 +75,7 @@ __all__ = [
     "Detector",
     "Distance",
     "Distances",
+    "Insides",
     "Intersections",
     "MeshError",
     "Proximity",
@@ -79,6 +93,7 @@ __all__ = [
     "distance",
     "edge_edge",
     "edge_edge_distance",
+    "inside",
     "io",
     "proximity",
     "safe_step",

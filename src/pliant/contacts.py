@@ -254,6 +254,45 @@ class Proximity:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class Insides:
+    """Every vertex inside of a cell that it is no corner of, at an instant, sorted by vertex, then by cell.
+
+    vertices, cells : (k,) int32
+    weights : (k, 8) float64, of the corners of the cell, in their order: they give the vertex; not negative, of sum 1
+    depth : (k,) float64, how far the vertex has to go, to get out of the object of the cell; NaN where it is not known
+    direction : (k, 3) float64, unit vector, which way
+    stages : what every stage did
+    """
+
+    vertices: np.ndarray
+    cells: np.ndarray
+    weights: np.ndarray
+    depth: np.ndarray
+    direction: np.ndarray
+    stages: tuple[Stage, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.vertices)
+
+    def __getitem__(self, rows: Any) -> Insides:
+        """The pairs that a mask, a slice or an array of row numbers selects; one number gives a table of one."""
+        return _rows_of(self, rows)
+
+    def __repr__(self) -> str:
+        if len(self) == 0:
+            return "Insides(none)"
+        counts = f"{len(np.unique(self.vertices))} vertices in {len(np.unique(self.cells))} cells"
+        known = self.depth[~np.isnan(self.depth)]
+        return f"Insides({counts}{f', deepest {known.max():.6g}' if len(known) else ''})"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per pair."""
+        columns: dict[str, Any] = {"vertex": self.vertices, "cell": self.cells}
+        columns |= {f"weight_{i}": self.weights[:, i] for i in range(8)} | {"depth": self.depth}
+        return _pandas().DataFrame(columns | {f"direction_{a}": self.direction[:, i] for i, a in enumerate("xyz")})
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Distance:
     """How far two meshes are from each other.
 
@@ -295,7 +334,7 @@ class Step:
         return f"Step(t = {self.t:.6g}, {'free' if self.contact is None else 'stopped by a contact'})"
 
 
-Table = TypeVar("Table", "Contacts", "Proximity", "Intersections")
+Table = TypeVar("Table", "Contacts", "Proximity", "Intersections", "Insides")
 
 
 def _rows_of(table: Table, rows: Any) -> Table:

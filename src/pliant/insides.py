@@ -1,0 +1,140 @@
+"""Which vertices are inside of which cells at an instant, and which way they get out."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant._arrays import as_positions, choose, thread_count
+from pliant._jit import announce_compilation, kernel
+from pliant._tally import Tally
+from pliant._threads import Crew, Progress
+from pliant.contacts import Insides
+from pliant.depths import penetration
+from pliant.detect import gate
+from pliant.elementary.cell_weights import weights_in_cells
+from pliant.elementary.certified import HIT
+from pliant.elementary.containment import decide_containment, shapes_of
+from pliant.hierarchy.points import BROAD
+from pliant.hierarchy.traverse import ALL, INTER, SELF
+from pliant.mesh.volumes import VolumeMesh, as_volume
+
+_WANTED = {"all": ALL, "self": SELF, "inter": INTER}
+_BLOCK = 8192
+_CELLS = 8192  # of a chunk, at most
+
+
+class Choice(NamedTuple):
+    """Which pairs are wanted, and who looks for them."""
+
+    labels: np.ndarray  # (n,) int32 object of each vertex
+    wanted: int = ALL
+    broad: str = "tree"  # a name of ``BROAD``
+
+
+def inside(
+    volume: Any,
+    x: Any,
+    *,
+    objects: Any = None,
+    pairs: str = "all",
+    depth: bool = True,
+    threads: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Insides:
+    """Every vertex that is inside of a solid cell which it is no corner of, exactly, each pair once.
+
+    A cell is what its triangulated surface winds around, and that surface. Shells contain nothing, but their vertices
+    count. Penetration without a vertex inside, such as two edges that cross, is not seen here: ``dcd`` sees that.
+
+    volume : VolumeMesh, a dict of cells, or a meshio object
+    x : (n, 3) positions
+    objects : (n,) integers, a label for each vertex; default: connected components
+    pairs : "all", "self" (vertex and cell of one object) or "inter" (of different ones)
+    depth : also how deep each vertex is in the object of the cell, and the direction that leads out
+    threads : number of threads; default: as many as there are cores
+    progress : True for a line on stderr, or a function of (chunks done, chunks in all)
+    """
+    volume, x, labels = _gate(volume, x, objects, pairs, depth)
+    tally, crew = Tally(), Crew(thread_count(threads), progress)
+    announce_compilation("contain_in_doubles", 12)
+    found = find_inside(volume, x, Choice(labels, _WANTED[pairs]), crew, tally)
+    clock = time.perf_counter()
+    weights = np.empty((len(found), 8))
+    shapes, quiet = shapes_of(volume), Crew(crew.threads)
+    quiet.run_range(lambda a, b: weights_in_cells(x, shapes, found[a:b], weights[a:b]), len(found), 1024)
+    clock = tally.lap("weights", clock)
+    vertices, cells = found[:, 0].copy(), found[:, 1].copy()
+    if depth and len(found):
+        announce_compilation("leave_along_edges", 10)
+        sides = penetration(volume, x, labels, vertices, cells, quiet)
+        tally.lap("depth", clock)
+    else:
+        sides = np.full(len(found), np.nan), np.full((len(found), 3), np.nan)
+    return Insides(vertices, cells, weights, *sides, stages=tally.stages())
+
+
+def _gate(volume: Any, x: Any, objects: Any, pairs: str, depth: bool) -> tuple[VolumeMesh, np.ndarray, np.ndarray]:
+    """Checked input, and the object of each vertex; 0 for all where nobody asks for it."""
+    choose(pairs, "pairs", tuple(_WANTED))
+    volume, x = as_volume(volume), as_positions(x, "x")
+    volume.require_in_range(len(x))
+    if objects is None and pairs == "all" and not depth:
+        return volume, x, np.zeros(len(x), np.int32)
+    labels = gate(volume.features(), x, x, objects, pairs, ("x", "x"))[3]
+    if objects is None or labels is None:
+        labels = np.full(len(x), -1, np.int32)
+        labels[: volume.vertex_limit] = volume.components
+    return volume, x, labels
+
+
+def find_inside(volume: VolumeMesh, x: np.ndarray, choice: Choice, crew: Crew, tally: Tally) -> np.ndarray:
+    """(k, 2) int32 vertices and the cells that hold them, sorted."""
+    if volume.solid_count == 0:
+        return np.empty((0, 2), np.int32)
+    clock = time.perf_counter()
+    corner_count, shapes = volume.corner_count, shapes_of(volume)
+    points = BROAD[choice.broad](x, volume.vertices, Crew(crew.threads))
+    tally.lap("hierarchy", clock)
+    found: list[np.ndarray] = []
+    tallies = [Tally() for _ in range(crew.threads)]
+
+    def look_at(worker: int, chunk: range) -> None:
+        at, mine = chunk.start, tallies[worker]
+        pairs = np.empty((_BLOCK, 2), np.int32)
+        while at < chunk.stop:
+            clock = time.perf_counter()
+            count, after = points.fill(volume.corners, corner_count, at, chunk.stop, pairs)
+            if after == at:  # one cell has more vertices than there is room for
+                pairs = np.empty((2 * len(pairs), 2), np.int32)
+                continue
+            kept = _keep_foreign(volume.corners, choice.labels, choice.wanted, pairs, count)
+            mine.add("boxes", count, kept, time.perf_counter() - clock)
+            status, at = np.empty(kept, np.int8), after
+            if decide_containment(x, shapes, pairs[:kept], status, mine):
+                found.append(pairs[:kept][status == HIT])
+
+    size = max(1, min(_CELLS, volume.solid_count // (4 * crew.threads) + 1))
+    chunks = [range(a, min(a + size, volume.solid_count)) for a in range(0, volume.solid_count, size)]
+    crew.run(look_at, chunks)
+    tally.merge(tallies)
+    rows = np.concatenate([np.empty((0, 2), np.int32), *found])
+    return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+
+
+@kernel
+def _keep_foreign(corners, labels, wanted, pairs, count):
+    """Keep the pairs of wanted objects whose vertex is no corner of the cell, in place; returns how many."""
+    kept = 0
+    for p in range(count):
+        v, cell = pairs[p, 0], pairs[p, 1]
+        own = False
+        for k in range(corners.shape[1]):
+            own = own or corners[cell, k] == v
+        same = labels[v] == labels[corners[cell, 0]]
+        if not own and (wanted == ALL or same == (wanted == SELF)):
+            pairs[kept, 0], pairs[kept, 1] = v, cell
+            kept += 1
+    return kept
