@@ -167,3 +167,16 @@ def turning(objects):
 def test_wrong_motions_are_named(make, message):
     with pytest.raises(pliant.MeshError, match=message):
         make()
+
+
+def test_vertices_without_a_past():
+    x1, velocity = np.arange(12.0).reshape(4, 3), np.ones((4, 3))
+    np.testing.assert_array_equal(pliant.trace_back(x1, velocity, 0.5), x1 - 0.5)
+    known = np.array([(7.0, 7.0, 7.0), (np.nan, 0.0, 0.0)])
+    start = pliant.trace_back(x1, velocity, 0.5, known)
+    assert start[0].tolist() == [7.0, 7.0, 7.0]
+    np.testing.assert_array_equal(start[1:], x1[1:] - 0.5)
+    with pytest.raises(pliant.MeshError, match="velocity must have shape"):
+        pliant.trace_back(x1, velocity[:2], 0.5)
+    with pytest.raises(pliant.MeshError, match="with m at most 4"):
+        pliant.trace_back(x1, velocity, 0.5, np.zeros((5, 3)))

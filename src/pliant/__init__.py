@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pliant.insides import inside
     from pliant.mesh.triangles import TriMesh
     from pliant.mesh.volumes import VolumeMesh
-    from pliant.motion import Accelerated, Affine, Rigid, Screw
+    from pliant.motion import Accelerated, Affine, Rigid, Screw, trace_back
     from pliant.nearby import distance, proximity
     from pliant.queries import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
     from pliant.triangle_queries import triangle_distance, triangle_triangle
@@ -62,6 +62,7 @@ _HOME = {
     "inside": "pliant.insides",
     "proximity": "pliant.nearby",
     "safe_step": "pliant.detect",
+    "trace_back": "pliant.motion",
     "triangle_distance": "pliant.triangle_queries",
     "triangle_triangle": "pliant.triangle_queries",
     "vertex_face": "pliant.queries",
@@ -98,6 +99,7 @@ __all__ = [
     "proximity",
     "safe_step",
     "scenes",
+    "trace_back",
     "triangle_distance",
     "triangle_triangle",
     "vertex_face",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import OptionError, ShapeError, as_floats
+from pliant._arrays import OptionError, ShapeError, as_floats, as_number
 from pliant.elementary.paths import ACCELERATED, TURNING, Paths, positions_at, straight_paths
 
 _NOT_RIGID = 1e-6  # how far R^T R may be from 1: a matrix of float32, but no scaling or shear
@@ -187,6 +187,25 @@ def _rows(x: Any, name: str) -> np.ndarray:
     if array.ndim != 2 or array.shape[1] != 3:
         raise ShapeError(f"{name} must have shape (3,) or (k, 3), but has {np.shape(x)}")
     return array
+
+
+def trace_back(x1: Any, velocity: Any, step: float, x0: Any = None) -> np.ndarray:
+    """Where vertices were at the start of a step that have no past, x1 - step velocity: those that a cut has just made.
+
+    x1 : (n, 3) where they are; velocity : (n, 3), on average over the step; step : its duration
+    x0 : (m, 3), m <= n, where the first m were, if known; rows of NaN are not
+    """
+    x1, velocity = as_floats(x1, "x1"), as_floats(velocity, "velocity")
+    if x1.ndim != 2 or x1.shape[1] != 3 or velocity.shape != x1.shape:
+        raise ShapeError(f"x1 and velocity must have shape (n, 3), but have {x1.shape} and {velocity.shape}")
+    out = x1 - as_number(step, "step", 0.0, np.finfo(float).max) * velocity
+    if x0 is not None:
+        known = np.asarray(x0, np.float64)
+        if known.ndim != 2 or known.shape[1] != 3 or len(known) > len(x1):
+            raise ShapeError(f"x0 must have shape (m, 3), with m at most {len(x1)}, but has {known.shape}")
+        rows = np.flatnonzero(~np.isnan(known).any(axis=1))
+        out[rows] = as_floats(known[rows], "x0")
+    return out
 
 
 def _length(x: np.ndarray) -> np.ndarray:
