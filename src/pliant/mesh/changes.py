@@ -77,7 +77,10 @@ def change_cells(old: VolumeMesh, kept: np.ndarray, added: dict[str, np.ndarray]
 
 
 def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change) -> None:
-    """Gives the new mesh what the old one has computed so far; the rest stays to be computed when it is asked for."""
+    """Gives the new mesh what the old one has computed so far; the rest stays to be computed when it is asked for.
+
+    Where the old one has faces but not yet which cells are at a vertex, it computes that now: features are found by it.
+    """
     known, carried = vars(old), vars(new)
     changed = len(change.removed) + len(change.added)
     if not ("vertex_cells" in known or "_face_table" in known) or changed > MOST_CHANGED * len(change.new_of_old):

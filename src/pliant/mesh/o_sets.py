@@ -67,12 +67,12 @@ def cells_of(mesh: VolumeMesh, kind: str, around: np.ndarray) -> Cells:
     return Cells(mesh.types, mesh.corners, *mesh.vertex_cells, table, *rows, *owned)
 
 
-def find_orphans(search, cells: Cells, ids: np.ndarray, again: np.ndarray, most: int) -> np.ndarray:
+def find_orphans(search, cells: Cells, ids: np.ndarray, marked: np.ndarray, most: int) -> np.ndarray:
     """Keys of the orphans that a search finds at the features ids, in any order: first feature << 32 | second."""
     keys = np.empty(min(_USUAL_ORPHANS, most), np.int64)
     done = count = 0
     while True:
-        done, count = search(cells, ids, again, done, keys, count)
+        done, count = search(cells, ids, marked, done, keys, count)
         if done == len(ids):
             return keys[:count]
         if len(keys) == most:
