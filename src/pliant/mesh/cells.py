@@ -28,9 +28,9 @@ POLYGONS = (
     ((0, 1, 2, 3),),
 )
 _POLYGON_COUNT = np.array([len(polygons) for polygons in POLYGONS], np.int64)
-_FACE_COUNT = np.array([sum(len(polygon) - 2 for polygon in polygons) for polygons in POLYGONS], np.int64)
+FACE_COUNT = np.array([sum(len(polygon) - 2 for polygon in polygons) for polygons in POLYGONS], np.int64)
 # Sides of these triangles, so with diagonals: in a solid each belongs to two of them.
-_EDGE_COUNT = np.array((6, 18, 12, 9, 3, 5), np.int64)
+EDGE_COUNT = np.array((6, 18, 12, 9, 3, 5), np.int64)
 _NO_CORNER = -1  # in place of the fourth corner of a triangle
 _CORNERS = np.array(
     [[(*p, _NO_CORNER)[:4] for p in (*polygons, *((_NO_CORNER,) * 4,) * 6)[:6]] for polygons in POLYGONS], np.int64
@@ -65,7 +65,7 @@ def list_triangles(types, corners):
     """
     start = np.zeros(len(types) + 1, np.int64)
     for i in range(len(types)):
-        start[i + 1] = start[i] + _FACE_COUNT[types[i]]
+        start[i + 1] = start[i] + FACE_COUNT[types[i]]
     out = np.empty((start[len(types)], 3), np.int32)
     for i in range(len(types)):
         t, at = types[i], start[i]
@@ -150,7 +150,7 @@ def list_edges(types, face_start, cell_faces, face_edges):
     """
     start = np.zeros(len(types) + 1, np.int64)
     for i in range(len(types)):
-        start[i + 1] = start[i] + _EDGE_COUNT[types[i]]
+        start[i + 1] = start[i] + EDGE_COUNT[types[i]]
     out, found = np.empty(start[len(types)], np.int32), np.empty(_MOST_EDGES + 1, np.int32)
     for i in range(len(types)):
         count = 0

@@ -52,25 +52,27 @@ def o_sets(mesh: VolumeMesh, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, n
 
     Raises TooManyOrphans if there are more than ``most`` of one kind.
     """
-    vertex_face = find_orphans(faces_of_vertices, cells_of(mesh, "face"), mesh.vertices, np.empty(0, bool), most)
+    everywhere = np.ones(len(mesh.types), bool)
+    cells = cells_of(mesh, "face", everywhere)
+    vertex_face = find_orphans(faces_of_vertices, cells, mesh.vertices, np.empty(0, bool), most)
     every_edge, all_marked = np.arange(len(mesh.edges), dtype=np.int32), np.ones(len(mesh.edges), bool)
-    edge_edge = find_orphans(edges_of_edges, cells_of(mesh, "edge"), every_edge, all_marked, most)
+    edge_edge = find_orphans(edges_of_edges, cells_of(mesh, "edge", everywhere), every_edge, all_marked, most)
     return as_pairs(np.sort(vertex_face)), as_pairs(np.sort(edge_edge))
 
 
-def cells_of(mesh: VolumeMesh, kind: str) -> Cells:
-    """The cells of a mesh with their features of a kind, "edge" or "face"."""
+def cells_of(mesh: VolumeMesh, kind: str, around: np.ndarray) -> Cells:
+    """The cells of a mesh with their features of a kind, "edge" or "face"; around : (c,) bool, cells that matter."""
     table, rows = (mesh.edges, mesh.edge_cells) if kind == "edge" else (mesh.faces, mesh.face_cells)
-    owned = _list_owned(table, *rows, len(mesh.types))
+    owned = _list_owned(table, *rows, around)
     return Cells(mesh.types, mesh.corners, *mesh.vertex_cells, table, *rows, *owned)
 
 
-def find_orphans(search, cells: Cells, ids: np.ndarray, again: np.ndarray, most: int) -> np.ndarray:
+def find_orphans(search, cells: Cells, ids: np.ndarray, marked: np.ndarray, most: int) -> np.ndarray:
     """Keys of the orphans that a search finds at the features ids, in any order: first feature << 32 | second."""
     keys = np.empty(min(_USUAL_ORPHANS, most), np.int64)
     done = count = 0
     while True:
-        done, count = search(cells, ids, again, done, keys, count)
+        done, count = search(cells, ids, marked, done, keys, count)
         if done == len(ids):
             return keys[:count]
         if len(keys) == most:
@@ -88,20 +90,25 @@ def as_pairs(keys: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _list_owned(table, start, items, cell_count):
-    """(start, features) by first cell. Looking for them among all features of a cell took three times as long."""
-    owned_start = np.zeros(cell_count + 1, np.int64)
+def _list_owned(table, start, items, around):
+    """(start, features) by first cell, of the cells in (c,) bool around.
+
+    Looking for them among all features of a cell took three times as long.
+    """
+    owned_start = np.zeros(len(around) + 1, np.int64)
     for f in range(len(table)):
-        owned_start[items[start[f]] + 1] += 1
-    for i in range(cell_count):
+        if around[items[start[f]]]:
+            owned_start[items[start[f]] + 1] += 1
+    for i in range(len(around)):
         owned_start[i + 1] += owned_start[i]
-    fill, owned = owned_start.copy(), np.empty((len(table), 1 + table.shape[1]), np.int32)
+    fill, owned = owned_start.copy(), np.empty((owned_start[len(around)], 1 + table.shape[1]), np.int32)
     for f in range(len(table)):
         i = items[start[f]]
-        owned[fill[i], 0] = f
-        for k in range(table.shape[1]):
-            owned[fill[i], k + 1] = table[f, k]
-        fill[i] += 1
+        if around[i]:
+            owned[fill[i], 0] = f
+            for k in range(table.shape[1]):
+                owned[fill[i], k + 1] = table[f, k]
+            fill[i] += 1
     return owned_start, owned
 
 
@@ -112,16 +119,16 @@ def faces_of_vertices(cells, ids, _marked, done, keys, count):
     Returns how many of the vertices are done, and how many keys there are of these.
     """
     owned_start, owned, start, items = cells.owned_start, cells.owned, cells.start, cells.items
-    marks = _marks(cells)
+    marks = new_marks(cells)
     for r in range(done, len(ids)):
         v, before = ids[r], count
-        for n in range(_find_near(cells, marks, (v, v, v), cells.vertex_start, cells.vertex_items, (v, r, 0))):
+        for n in range(find_near(cells, marks, (v, v, v), cells.vertex_start, cells.vertex_items, (v, r, 0))):
             j = marks.near[n]
             for s in range(owned_start[j], owned_start[j + 1]):
                 f = owned[s, 0]
                 if owned[s, 1] == v or owned[s, 2] == v or owned[s, 3] == v:
                     continue
-                if _all_near(marks.seen, items, start[f], start[f + 1], r):
+                if all_near(marks.seen, items, start[f], start[f + 1], r):
                     if count == len(keys):
                         return r, before
                     keys[count] = np.int64(v) << 32 | np.int64(f)
@@ -136,18 +143,18 @@ def edges_of_edges(cells, ids, marked, done, keys, count):
     Pairs of those come from the one with the smaller first cell. Where all are marked, no cell below that matters.
     """
     owned_start, owned, start, items = cells.owned_start, cells.owned, cells.start, cells.items
-    marks = _marks(cells)
+    marks = new_marks(cells)
     for r in range(done, len(ids)):
         a, before = ids[r], count
         p, q, first = cells.table[a, 0], cells.table[a, 1], items[start[a]]
         lowest = first if len(ids) == len(start) - 1 else 0
-        for n in range(_find_near(cells, marks, (p, q, q), start, items, (a, r, lowest))):
+        for n in range(find_near(cells, marks, (p, q, q), start, items, (a, r, lowest))):
             j = marks.near[n]
             for s in range(owned_start[j], owned_start[j + 1]):
                 b, v, w = owned[s, 0], owned[s, 1], owned[s, 2]
                 if (marked[b] and (j < first or (j == first and b <= a))) or v == p or v == q or w == p or w == q:
                     continue
-                if _all_near(marks.seen, items, start[b], start[b + 1], r):
+                if all_near(marks.seen, items, start[b], start[b + 1], r):
                     if count == len(keys):
                         return r, before
                     keys[count] = np.int64(min(a, b)) << 32 | np.int64(max(a, b))
@@ -156,14 +163,14 @@ def edges_of_edges(cells, ids, marked, done, keys, count):
 
 
 @helper
-def _marks(cells):
+def new_marks(cells):
     count = len(cells.types)
     mask, seen = np.zeros(len(cells.vertex_start) - 1, np.int64), np.full(count, np.int32(-1))
     return Marks(mask, seen, np.empty(count, np.int32))
 
 
 @helper
-def _all_near(seen, items, begin, end, r):
+def all_near(seen, items, begin, end, r):
     for s in range(begin, end):
         if seen[items[s]] != r:
             return False
@@ -171,7 +178,7 @@ def _all_near(seen, items, begin, end, r):
 
 
 @helper
-def _find_near(cells, marks, own, start, items, feature):
+def find_near(cells, marks, own, start, items, feature):
     """near(a) from cell lowest on, into marks, for feature = (a, r, lowest): the r-th, with vertices own and cells
     items[start[a]:start[a + 1]]. Returns their number.
 

@@ -24,6 +24,7 @@ from pliant.mesh.cells import (
     pick_faces,
     transpose,
 )
+from pliant.mesh.changes import carry_over, change_cells
 from pliant.mesh.o_sets import o_sets
 from pliant.mesh.triangles import TriMesh
 
@@ -224,17 +225,15 @@ class VolumeMesh:
 
     def changed(self, *, add: Mapping[str, Any] | None = None, remove: Any = None) -> VolumeMesh:
         """A new mesh without the cells ``remove``, (k,) ids, and with ``add``, as the constructor takes it, after the
-        others of its type. It is what the constructor makes of these cells; ids are not those of this mesh.
+        others of its type. It is what the constructor makes of these cells; ids are not those of this mesh. What this
+        mesh has computed is brought up to date for the new one, what it has not is computed when it is asked for.
         """
         added = VolumeMesh(add)
         kept = np.ones(len(self.types), bool)
         kept[self._as_cells(remove)] = False
         new = VolumeMesh()
-        first = 0
-        for name, array in self.cells.items():
-            remaining = array[kept[first : first + len(array)]]
-            new.cells[name] = np.concatenate((remaining, added.cells[name]))
-            first += len(array)
+        new.cells, change = change_cells(self, kept, added.cells)
+        carry_over(self, new, change)
         return new
 
     def _as_cells(self, remove: Any) -> np.ndarray:

@@ -1,0 +1,216 @@
+"""What a changed volume mesh takes over from the one before, so that it equals a fresh build at a part of its cost.
+
+Vertices keep their ids. The order of the cells that stay is kept, hence that of the edges that stay (lexicographic) and
+of the faces whose first cell stays and remains the first: most of the work is copying with other numbers, in one pass
+for each array. One by one are treated only the features that are *touched*: those of removed and of added cells.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pliant._jit import kernel
+from pliant.mesh.cells import (
+    EDGE_COUNT,
+    FACE_COUNT,
+    TYPES,
+    Rows,
+    list_corners,
+    list_edges,
+    list_triangles,
+    number_triangles,
+)
+from pliant.mesh.changed_features import (
+    Kind,
+    Known,
+    find_faces,
+    find_sides,
+    mark_edges,
+    merge_edges,
+    number_faces,
+    triangle_sides,
+)
+from pliant.mesh.changed_lists import (
+    carry_rows,
+    find_boundary,
+    merge_lists,
+    pick_lists,
+    pick_renamed,
+    pick_rows,
+    starts_of,
+)
+from pliant.mesh.changed_o_sets import change_o_sets
+from pliant.mesh.orphans import TooManyOrphans
+from pliant.mesh.triangles import TriMesh
+
+if TYPE_CHECKING:
+    from pliant.mesh.volumes import VolumeMesh
+
+# Of the cells. Scattered, 10 % are at most vertices, and a fresh build is as fast; together, they cost a tenth of it.
+MOST_CHANGED = 0.1
+
+
+class Change(NamedTuple):
+    """Cells of two meshes; ids ascend."""
+
+    new_of_old: np.ndarray  # (c,) int32, -1 for removed cells
+    old_of_new: np.ndarray  # (c',) int32, -1 for added cells
+    removed: np.ndarray  # int32, in the old mesh
+    added: np.ndarray  # int32, in the new one
+
+
+def change_cells(old: VolumeMesh, kept: np.ndarray, added: dict[str, np.ndarray]) -> tuple[dict, Change]:
+    """The cells of the new mesh, by type; kept : (c,) bool."""
+    counts = np.array([[len(old.cells[name]), len(added[name])] for name in TYPES])
+    change = Change(*_number_cells(kept, counts))
+    cells, first, begin = {}, 0, 0
+    for name, (before, more) in zip(TYPES, counts.tolist()):
+        stay = int(np.count_nonzero(kept[begin : begin + before]))
+        ids = change.old_of_new[first : first + stay] - np.int32(begin)
+        cells[name] = pick_rows(old.cells[name], ids, stay + more)
+        cells[name][stay:] = added[name]
+        first, begin = first + stay + more, begin + before
+    return cells, change
+
+
+def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change) -> None:
+    """Gives the new mesh what the old one has computed so far; the rest stays to be computed when it is asked for.
+
+    Where the old one has faces but not yet which cells are at a vertex, it computes that now: features are found by it.
+    """
+    known, carried = vars(old), vars(new)
+    changed = len(change.removed) + len(change.added)
+    if not ("vertex_cells" in known or "_face_table" in known) or changed > MOST_CHANGED * len(change.new_of_old):
+        return
+    carried["corners"] = _change_corners(old, new, change)
+    vertices = _change_vertices(old, new, change)
+    if "vertices" in known:
+        carried["vertices"] = np.flatnonzero(np.diff(new.vertex_cells.start)).astype(np.int32)
+    if "_face_table" not in known:
+        return
+    faces = _change_faces(old, new, change)
+    if "face_cells" in known:
+        carried["face_cells"] = _change_lists(old.face_cells, faces, change, new.cell_faces.start)
+        if "boundary" in known:
+            carried["boundary"] = find_boundary(*new.face_cells, new.solid_count)
+    if "_edge_table" not in vars(old.features()):
+        return
+    edges, edge_name = _change_edges(old, new, change, faces)
+    if "cell_edges" in known:
+        edges = _change_cell_edges(old, new, change, (faces, edges, edge_name))
+        if "edge_cells" in known:
+            carried["edge_cells"] = _change_lists(old.edge_cells, edges, change, new.cell_edges.start)
+    if "o_sets" in known:
+        with suppress(TooManyOrphans):  # said when they are asked for, as in a fresh mesh
+            carried["o_sets"] = change_o_sets(old, new, vertices, faces, edges)
+
+
+def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndarray:
+    corners = pick_rows(old.corners, change.old_of_new, len(change.old_of_new))
+    first = 0
+    for array in new.cells.values():
+        ids = change.added[(change.added >= first) & (change.added < first + len(array))]
+        corners[ids, : array.shape[1]] = array[ids - first]
+        corners[ids, array.shape[1] :] = array[ids - first, -1:]
+        first += len(array)
+    return corners
+
+
+def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
+    ids = np.arange(new.vertex_limit, dtype=np.int32)
+    ids[old.vertex_limit :] = -1
+    start, of_added = list_corners(new.corners[change.added], new.corner_count[change.added])
+    touched = np.zeros(max(old.vertex_limit, new.vertex_limit), bool)
+    touched[old.corners[change.removed].ravel()] = True
+    touched[of_added] = True
+    vertices = Kind(ids, touched[: new.vertex_limit], of_added)
+    removed = int(old.corner_count[change.removed].sum(dtype=np.int64))
+    total = len(old.vertex_cells.items) - removed + len(of_added)
+    vars(new)["vertex_cells"] = _merged(old.vertex_cells, vertices, change, np.diff(start), total)
+    return vertices
+
+
+def _change_lists(lists: Rows, features: Kind, change: Change, start: np.ndarray) -> Rows:
+    """Cells at each feature; start : where the features of each cell of the new mesh start."""
+    return _merged(lists, features, change, start[change.added + 1] - start[change.added], int(start[-1]))
+
+
+def _merged(lists: Rows, features: Kind, change: Change, counts: np.ndarray, total: int) -> Rows:
+    """counts : (k,) features of each added cell."""
+    order = np.argsort(features.of_added, kind="stable")
+    added = features.of_added[order], np.repeat(change.added, counts)[order]
+    return Rows(*merge_lists(lists, change.new_of_old, features.old_of_new, features.touched, added, total))
+
+
+def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
+    _, triangles = list_triangles(new.types[change.added], new.corners[change.added])
+    found = find_faces(triangles, old.vertex_cells, old.cell_faces, old.faces)
+    unknown = np.flatnonzero(found < 0)
+    if len(unknown):
+        found[unknown] = len(old.faces) + number_triangles(triangles[unknown], new.vertex_limit)[1]
+    touched = np.zeros(max(len(old.faces), int(found.max(initial=-1)) + 1), bool)
+    touched[found] = True
+    touched[pick_lists(*old.cell_faces, change.removed)] = True
+    start = starts_of(new.types, FACE_COUNT)
+    items, sources, moved = number_faces(start, change.old_of_new, old.cell_faces, found, touched)
+    sources[sources >= len(old.faces)] = -1
+    faces = pick_rows(old.faces, sources, len(sources))
+    begin, seen = list_triangles(new.types[moved[:, 1]], new.corners[moved[:, 1]])
+    faces[moved[:, 0]] = seen[begin[:-1] + moved[:, 2]]  # as the cell sees it that is now the first
+    features = TriMesh()
+    features.faces = faces
+    vars(new)["_face_table"] = features, Rows(start, items)
+    touched = np.zeros(len(faces), bool)
+    touched[moved[:, 0]] = True
+    return Kind(sources, touched, pick_lists(start, items, change.added))
+
+
+def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> tuple[Kind, np.ndarray]:
+    """And the new ids of the old edges."""
+    known = Known(old.corners, *old.vertex_cells, *old.cell_faces, old.edges, old.face_edges)
+    state = mark_edges(known, change.new_of_old, change.removed)
+    sides = np.unique(triangle_sides(new.faces, faces.of_added))
+    edges, name, old_of_new, touched = merge_edges(old.edges, state, sides)
+    face_edges = pick_renamed(old.face_edges, faces.old_of_new, name)
+    find_sides(new.faces, np.flatnonzero(faces.touched), edges, face_edges)
+    vars(new.features())["_edge_table"] = edges, face_edges
+    return Kind(old_of_new, touched, np.empty(0, np.int32)), name
+
+
+def _change_cell_edges(
+    old: VolumeMesh, new: VolumeMesh, change: Change, features: tuple[Kind, Kind, np.ndarray]
+) -> Kind:
+    """The edges, with those of the added cells; features : faces, edges, and the new ids of the old edges."""
+    faces, edges, name = features
+    types, start = new.types[change.added], starts_of(new.types, EDGE_COUNT)
+    _, of_added = list_edges(types, starts_of(types, FACE_COUNT), faces.of_added, new.face_edges)
+    items = carry_rows(start, change.old_of_new, old.cell_edges, name, of_added)
+    vars(new)["cell_edges"] = Rows(start, items)
+    return edges._replace(of_added=of_added)
+
+
+@kernel
+def _number_cells(kept, counts):
+    """(new_of_old, old_of_new, removed, added); counts : (types, 2), cells before and cells added of each type."""
+    new_of_old = np.full(len(kept), np.int32(-1))
+    removed = np.empty(len(kept), np.int32)
+    added = np.empty(counts[:, 1].sum(), np.int32)
+    old_of_new = np.full(len(kept) + len(added), np.int32(-1))
+    i = gone = new = extra = 0
+    for t in range(len(counts)):
+        for _ in range(counts[t, 0]):
+            if kept[i]:
+                new_of_old[i], old_of_new[new] = new, i
+                new += 1
+            else:
+                removed[gone] = i
+                gone += 1
+            i += 1
+        for _ in range(counts[t, 1]):
+            added[extra] = new
+            extra += 1
+            new += 1
+    return new_of_old, old_of_new[:new].copy(), removed[:gone].copy(), added

@@ -1,0 +1,211 @@
+"""Meshes that change: after every edit, all that was brought up to date equals a fresh build, ids included."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.mesh import changes
+from tests.mesh.test_o_sets import fan, tetrahedra
+from tests.mesh.test_volumes import grid, random_blocks
+
+FIELDS = ("vertex_cells", "vertices", "faces", "cell_faces", "face_cells", "boundary", "edges", "face_edges")
+FIELDS += ("cell_edges", "edge_cells", "o_sets")
+CHEAP = ("types", "corners", "vertex_limit", "vertices", "faces", "cell_faces", "boundary")
+
+
+@pytest.fixture(autouse=True)
+def carried_over_whatever_the_size(monkeypatch):
+    monkeypatch.setattr(changes, "MOST_CHANGED", 1000.0)
+
+
+def computed(mesh, fields=FIELDS):
+    for field in fields:
+        getattr(mesh, field)
+    return mesh
+
+
+def assert_fresh(mesh, fields=("types", "corners", "vertex_limit", *FIELDS)):
+    """Equal to a mesh that is built from the same cells."""
+    fresh = pliant.VolumeMesh(mesh.cells)
+    for field in fields:
+        one, other = getattr(mesh, field), getattr(fresh, field)
+        assert type(one) is type(other)
+        for a, b in zip(one, other) if isinstance(one, tuple) else [(one, other)]:
+            np.testing.assert_array_equal(a, b, err_msg=field, strict=True)
+
+
+class Editor:
+    """Random edits of the tetrahedra of a mesh: what simulations do to it."""
+
+    def __init__(self, mesh, seed):
+        self.mesh, self.rng, self.vertex_count = mesh, np.random.default_rng(seed), mesh.vertex_limit
+
+    def edit(self, kind):
+        tetra = self.mesh.cells["tetra"]
+        i = int(self.rng.integers(len(tetra)))
+        return self.mesh.changed(**getattr(self, kind)(i, tetra))
+
+    def split(self, i, tetra):
+        """At a point inside, into four."""
+        parts = np.repeat(tetra[i][None], 4, axis=0)
+        np.fill_diagonal(parts, self.vertex_count)
+        self.vertex_count += 1
+        return {"remove": [i], "add": {"tetra": parts}}
+
+    def cut(self, i, tetra):
+        """One face gets vertices of its own in its cell: neighbours there are neighbours no more."""
+        torn = tetra[i].copy()
+        torn[:3] = np.arange(3) + self.vertex_count
+        self.vertex_count += 3
+        return {"remove": [i], "add": {"tetra": [torn]}}
+
+    def merge(self, i, tetra):
+        """A vertex takes the place of another, where no cell has both."""
+        for _ in range(20):
+            v, w = self.rng.choice(np.unique(tetra), 2, replace=False)
+            at, both = (tetra == w).any(axis=1), ((tetra == v).any(axis=1) & (tetra == w).any(axis=1)).any()
+            if not both:
+                return {"remove": np.flatnonzero(at), "add": {"tetra": np.where(tetra[at] == w, v, tetra[at])}}
+        return {}
+
+    def delete(self, i, _tetra):
+        return {"remove": [i]}
+
+
+EDITS = ("split", "cut", "merge", "delete")
+
+
+def run_edits(mesh, count, seed, every):
+    editor = Editor(computed(mesh), seed)
+    for step in range(count):
+        before, editor.mesh = editor.mesh, editor.edit(EDITS[editor.rng.integers(4)])
+        assert before is not editor.mesh
+        assert set(vars(editor.mesh)) >= {"o_sets", "edge_cells", "face_cells", "boundary"}
+        if step % every == every - 1:
+            assert_fresh(editor.mesh)
+        else:
+            assert_fresh(editor.mesh, CHEAP)
+    return editor.mesh
+
+
+def test_a_thousand_edits():
+    start = pliant.VolumeMesh(tetrahedra(9, shuffled=1))
+    assert 4000 < len(start.types) < 6000
+    end = run_edits(start, 1000, seed=2, every=20)
+    assert end.vertex_limit > start.vertex_limit + 800
+
+
+@pytest.mark.bounds
+@pytest.mark.unit
+def test_a_few_edits():
+    run_edits(pliant.VolumeMesh(tetrahedra(2, shuffled=1)), 12, seed=3, every=1)
+
+
+def random_edit(mesh, rng, vertices):
+    more = random_blocks(int(rng.integers(10**6)), vertices=vertices, most=3)
+    added = {name: cells for name, cells in more.items() if rng.integers(2)}
+    count = len(mesh.types)
+    removed = np.flatnonzero(rng.random(count) < rng.choice((0.0, 0.1, 0.5)))
+    if count and rng.integers(2):  # taken out and put back, with corners in another order
+        name = mesh.type_names[mesh.types[removed[0]]] if len(removed) else None
+        if name is not None and len(mesh.cells[name]):
+            back = mesh.cells[name][: rng.integers(3)]
+            added[name] = np.concatenate((added[name], back[:, ::-1])) if name in added else back[:, ::-1]
+    return mesh.changed(add=added, remove=removed)
+
+
+@pytest.mark.bounds
+@pytest.mark.unit
+def test_mixes_change():
+    """All types of cells: added ones come before others, and faces get another first cell, which sees them turned."""
+    rng, turned, lower = np.random.default_rng(5), 0, 0
+    for seed in range(8):
+        mesh = computed(pliant.VolumeMesh(random_blocks(seed, vertices=14)))
+        for _ in range(6):
+            before, mesh = mesh, random_edit(mesh, rng, vertices=int(rng.integers(9, 20)))
+            assert_fresh(mesh)
+            seen = {frozenset(face): face for face in before.faces.tolist()}
+            turned += sum(seen.get(frozenset(face), face) != face for face in mesh.faces.tolist())
+            lower += mesh.vertex_limit < before.vertex_limit
+    assert turned > 50
+    assert lower > 0
+
+
+def test_grids_with_shells_change():
+    rng = np.random.default_rng(6)
+    blocks = grid(4, shuffled=3)[0]
+    shells = blocks["hexahedron"][:20, :4]
+    mesh = computed(pliant.VolumeMesh(blocks | {"quad": shells, "triangle": shells[:, :3]}))
+    for _ in range(25):
+        removed = rng.choice(len(mesh.types), 3, replace=False)
+        hexahedra = mesh.cells["hexahedron"][rng.integers(0, 20, 2)]
+        pyramids = np.column_stack((hexahedra[:, :4], [200 + len(mesh.types)] * 2))
+        add = {"pyramid": pyramids, "tetra": hexahedra[:, [0, 1, 3, 4]]}
+        mesh = mesh.changed(remove=removed, add=add)
+        assert_fresh(mesh)
+
+
+@pytest.mark.unit
+def test_nothing_and_everything():
+    mesh = computed(pliant.VolumeMesh(tetrahedra(1)))
+    assert_fresh(mesh.changed())
+    empty = mesh.changed(remove=np.arange(len(mesh.types)))
+    assert_fresh(empty)
+    assert empty.vertex_limit == len(empty.faces) == 0
+    assert_fresh(computed(empty).changed(add={"tetra": [[5, 6, 7, 8]]}))
+    assert_fresh(computed(pliant.VolumeMesh()).changed(add={"quad": [[5, 6, 7, 8]]}))
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("count", range(len(FIELDS) + 1))
+def test_only_what_was_known_is_carried_over(count):
+    """The first fields of the list, in the order in which one needs the other, then every single one."""
+    for fields in (FIELDS[:count], FIELDS[count : count + 1]):
+        mesh = computed(pliant.VolumeMesh(tetrahedra(1, shuffled=4)), fields)
+        known = set(vars(mesh))
+        changed = mesh.changed(remove=[2], add={"tetra": [[0, 1, 2, 9]]})
+        assert set(vars(changed)) <= known | {"types", "corners", "vertex_cells", "vertex_limit"}
+        assert_fresh(changed)
+
+
+def test_a_large_change_is_left_to_a_fresh_build(monkeypatch):
+    monkeypatch.undo()
+    mesh = computed(pliant.VolumeMesh(tetrahedra(3)))
+    assert "o_sets" in vars(mesh.changed(remove=[0, 5]))
+    large = mesh.changed(remove=np.arange(100))
+    assert "_face_table" not in vars(large)
+    assert_fresh(large)
+
+
+@pytest.mark.parametrize("most", [810, 50])
+def test_too_many_orphans_are_said_when_asked_for(monkeypatch, most):
+    """Either there are too many with those that stay, or those found anew are too many by themselves."""
+    mesh = computed(pliant.VolumeMesh(fan(9)))
+    monkeypatch.setattr("pliant.mesh.changed_o_sets.MOST_ORPHANS", most)
+    changed = mesh.changed(add={"tetra": [[0, 100, 101, 102]]})
+    assert "edge_cells" in vars(changed)
+    assert "o_sets" not in vars(changed)
+    assert_fresh(changed)
+
+
+@pytest.mark.unit
+def test_earlier_meshes_are_let_go():
+    mesh = computed(pliant.VolumeMesh(tetrahedra(2)))
+    earlier = []
+    for _ in range(4):
+        earlier.append(weakref.ref(mesh))
+        mesh = mesh.changed(remove=[0])
+    gc.collect()
+    assert [one() for one in earlier] == [None] * 4
+
+
+@pytest.mark.unit
+def test_the_mesh_before_stays_as_it_was():
+    mesh = computed(pliant.VolumeMesh(tetrahedra(2, shuffled=5)))
+    mesh.changed(remove=[3, 4], add={"tetra": [[0, 1, 2, 40]], "hexahedron": [range(8)]})
+    assert_fresh(mesh)
