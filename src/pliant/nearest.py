@@ -7,14 +7,13 @@ import numpy as np
 from pliant._jit import helper, kernel
 from pliant._threads import Crew
 from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.elementary.distance import shortest, spread_of
+from pliant.elementary.triangle_advance import QUADS
+from pliant.elementary.triangle_distance import closest_features, triangle_distances
 from pliant.filters.bernstein import unit_factor
 from pliant.hierarchy.build import Tree, fit_nodes, split_elements
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
-from pliant.vec3 import add, dot, row, scale, sub
+from pliant.vec3 import row
 
 _STACK = 4 * 64  # two pairs stay behind on each of at most 62 levels
-_NO_RADII = (0.0, 0.0, 0.0, 0.0)
 
 
 def nearest_elements(
@@ -28,12 +27,13 @@ def nearest_elements(
     tree_b, nodes_b, places_b = _tree(corners_b, xb, crew)
     i, j = nearest_pair(
         (nodes_a, tree_a.begin, places_a), (nodes_b, tree_b.begin, places_b),
-        xa, xb, corners_a[tree_a.order], corners_b[tree_b.order],
+        xa, xb, corners_a[tree_a.order], corners_b[tree_b.order], QUADS,
     )  # fmt: skip
     i, j = int(tree_a.order[i]), int(tree_b.order[j])
-    _, p, q = closest_of_triangles(xa[corners_a[i]], xb[corners_b[j]])
-    points = np.array((p, q)) / factor
-    return float(np.linalg.norm(np.array(p) - np.array(q))) / factor, points, (i, j)
+    x = np.concatenate((xa[corners_a[i]], xb[corners_b[j]]))
+    distance, weights, _ = triangle_distances(x[None])
+    points = np.stack((weights[0, :3] @ x[:3], -weights[0, 3:] @ x[3:])) / factor
+    return float(distance[0]) / factor, points, (i, j)
 
 
 def _tree(corners: np.ndarray, x: np.ndarray, crew: Crew) -> tuple[Tree, np.ndarray, np.ndarray]:
@@ -44,7 +44,7 @@ def _tree(corners: np.ndarray, x: np.ndarray, crew: Crew) -> tuple[Tree, np.ndar
 
 
 @kernel
-def nearest_pair(a, b, xa, xb, corners_a, corners_b):
+def nearest_pair(a, b, xa, xb, corners_a, corners_b, quads):
     """Places of the closest elements; a, b: bounds of nodes, beginnings of leaves, bounds of elements by place."""
     stack, bound = np.empty((_STACK, 2), np.int64), np.empty(_STACK)
     leaves_a, leaves_b = len(a[1]) - 1, len(b[1]) - 1
@@ -60,7 +60,9 @@ def nearest_pair(a, b, xa, xb, corners_a, corners_b):
             for i in range(a[1][m - leaves_a], a[1][m - leaves_a + 1]):
                 for j in range(b[1][n - leaves_b], b[1][n - leaves_b + 1]):
                     if _box_distance(a[2], i, b[2], j) < best:
-                        found, _, _ = closest_of_triangles(_rows(xa, corners_a, i), _rows(xb, corners_b, j))
+                        corners = *_rows(xa, corners_a, i), *_rows(xb, corners_b, j)
+                        length = closest_features(corners, quads)[4]
+                        found = length * length
                         if found < best:
                             best, best_i, best_j = found, i, j
             continue
@@ -94,27 +96,3 @@ def _size(bounds, i):
 @helper
 def _rows(x, corners, i):
     return row(x, corners[i, 0]), row(x, corners[i, 1]), row(x, corners[i, 2])
-
-
-@helper
-def closest_of_triangles(a, b):
-    """(squared distance, point of a, point of b) of two triangles that do not intersect: the closest of 15 pairs."""
-    best, p, q = np.inf, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for k in range(3):
-        s, t, _, r, _ = shortest(VERTEX_FACE, spread_of(VERTEX_FACE, (a[k], b[0], b[1], b[2]), _NO_RADII))
-        if dot(r, r) < best:
-            best, p, q = dot(r, r), (a[k][0], a[k][1], a[k][2]), _mix(b, 1.0 - s - t, s, t)
-        s, t, _, r, _ = shortest(VERTEX_FACE, spread_of(VERTEX_FACE, (b[k], a[0], a[1], a[2]), _NO_RADII))
-        if dot(r, r) < best:
-            best, p, q = dot(r, r), _mix(a, 1.0 - s - t, s, t), (b[k][0], b[k][1], b[k][2])
-        for j in range(3):
-            a0, a1, b0, b1 = a[k], a[(k + 1) % 3], b[j], b[(j + 1) % 3]
-            s, t, _, r, _ = shortest(EDGE_EDGE, spread_of(EDGE_EDGE, (a0, a1, b0, b1), _NO_RADII))
-            if dot(r, r) < best:
-                best, p, q = dot(r, r), add(a0, scale(sub(a1, a0), s)), add(b0, scale(sub(b1, b0), t))
-    return best, p, q
-
-
-@helper
-def _mix(corners, u, v, w):
-    return add(scale(corners[0], u), add(scale(corners[1], v), scale(corners[2], w)))

@@ -7,7 +7,7 @@ pairs of vertices. That time is safe whatever n is, so rounding in n costs a ste
 
 The papers divide the distance by the largest speed, in any direction or along n at the start. Along n, where the
 features do not turn, a step is Newton's, from the safe side, on the distance itself. Where they turn, a far end comes
-along n faster than the closest points do, and the steps creep: so from the third one on the axis turns with them,
+along n faster than the closest points do, and the steps creep: so from the second one on the axis turns with them,
 n + t m (the proof holds for any m), and the steps converge quadratically again. Near a grazing contact they still
 halve the gap each time.
 

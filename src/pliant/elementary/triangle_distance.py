@@ -39,7 +39,7 @@ def _distances(x, quads, crossing, segments):
             _weigh_common_point(points, segments, factor, p, weights)
             n = _some_normal(points)
         else:
-            distance[p], n = _closest_features(points, quads, p, weights)
+            distance[p], n = _weigh_closest(points, quads, p, weights)
             distance[p] /= factor
         normal[p, 0], normal[p, 1], normal[p, 2] = n
     return distance, weights, normal
@@ -66,17 +66,26 @@ def _corner(points, c):
 
 
 @helper
-def _closest_features(points, quads, p, weights):
-    """(distance, normal) and weights where two features are closest."""
-    nothing, best, best_f, best_s, best_t = (0.0, 0.0, 0.0, 0.0), np.inf, 0, 0.0, 0.0
-    n = (0.0, 0.0, 0.0)
+def closest_features(corners, quads):
+    """(number, s, t, r, length) of the closest pair of features of two triangles, given by their six corners."""
+    nothing, first, best_s, best_t, n, best = (0.0, 0.0, 0.0, 0.0), 0, 0.0, 0.0, (0.0, 0.0, 0.0), np.inf
     for f in range(15):
         kind = VERTEX_FACE if f < 6 else EDGE_EDGE
-        q = quads[f, 0], quads[f, 1], quads[f, 2], quads[f, 3]
-        at = _corner(points, q[0]), _corner(points, q[1]), _corner(points, q[2]), _corner(points, q[3])
+        at = corners[quads[f, 0]], corners[quads[f, 1]], corners[quads[f, 2]], corners[quads[f, 3]]
         s, t, _, r, length = shortest(kind, spread_of(kind, at, nothing))
         if length < best:
-            best, best_f, best_s, best_t, n = length, f, s, t, r
+            first, best_s, best_t, n, best = f, s, t, r, length
+    return first, best_s, best_t, n, best
+
+
+@helper
+def _weigh_closest(points, quads, p, weights):
+    """(distance, normal) and weights where two features are closest."""
+    corners = (
+        _corner(points, 0), _corner(points, 1), _corner(points, 2),
+        _corner(points, 3), _corner(points, 4), _corner(points, 5),
+    )  # fmt: skip
+    best_f, best_s, best_t, n, best = closest_features(corners, quads)
     turned = -1.0 if 3 <= best_f < 6 else 1.0  # a vertex of the second triangle comes first in its pair
     if best_f < 6:
         of = turned, -turned * (1.0 - best_s - best_t), -turned * best_s, -turned * best_t
