@@ -126,20 +126,13 @@ def axes(steps: dict[str, list[Volume]], options: Options) -> None:
         "volumes",
         f"Coplanarity (DNF) and CSAT: nanoseconds of a test, one thread, best of {ROUNDS} interleaved, and in brackets "
         f"what it discards; of {SAMPLES:,} features of separate\ntetrahedra with overlapping bounds. normal: of the "
-        "face, or of one at random, as in the paper; centres: ours; loading: positions alone, which is in all of them.\n"
+        "face, or of one at random, as in the paper; centres: ours; loading: positions alone, which is in all.\n"
         "Ratios of coplanarity to CSAT, and without the loading (paper: 2 for a face, 6 for a tetrahedron)",
         "scene, pair, loading, coplanarity, CSAT normal, CSAT centres, ratio normal, ratio centres",
         options.save,
     )
     for name in ("octopi", "liver"):
-        found, mesh = _sample(steps[name][-1]), steps[name][-1].mesh
-        x0, x1 = found.x0, found.x1
-        rows = {
-            "vertex and face": lambda which: _of_features(VERTEX_FACE, which, x0, x1, mesh.faces, found.faces),
-            "edge and edge": lambda which: _of_features(EDGE_EDGE, which, x0, x1, mesh.edges, found.edges),
-            "vertex and tetrahedron": lambda which: _of_tetrahedra(which, x0, x1, found.corners),
-        }
-        for pair, job in rows.items():
+        for pair, job in _tests(steps[name][-1]).items():
             times, apart = _best(job)
             cells = [f"{1e9 * t:.0f} ({n / SAMPLES:.0%})" for t, n in zip(times[1:], apart[1:], strict=True)]
             ratios = [f"{times[1] / t:.1f} ({(times[1] - times[0]) / (t - times[0]):.1f})" for t in times[2:]]
@@ -147,21 +140,32 @@ def axes(steps: dict[str, list[Volume]], options: Options) -> None:
     report.show()
 
 
+def _tests(step: Volume) -> dict[str, Callable[[int], int]]:
+    """Jobs that test all pairs of a sample in one of four ways, and return how many are proved to stay apart."""
+    found, mesh = _sample(step), step.mesh
+    x0, x1 = found.x0, found.x1
+    return {
+        "vertex and face": lambda way: _of_features(VERTEX_FACE, way, x0, x1, mesh.faces, found.faces),
+        "edge and edge": lambda way: _of_features(EDGE_EDGE, way, x0, x1, mesh.edges, found.edges),
+        "vertex and tetrahedron": lambda way: _of_tetrahedra(way, x0, x1, found.corners),
+    }
+
+
 def _best(job: Callable[[int], int]) -> tuple[list[float], list[int]]:
     """Seconds of one test of each of four ways, and how many pairs it proved apart."""
-    best, results = [np.inf] * 4, [job(which) for which in range(4)]
+    best, results = [np.inf] * 4, [job(way) for way in range(4)]
     for _ in range(ROUNDS):
-        for which in range(4):
+        for way in range(4):
             clock = time.process_time()
-            job(which)
-            best[which] = min(best[which], (time.process_time() - clock) / SAMPLES)
+            job(way)
+            best[way] = min(best[way], (time.process_time() - clock) / SAMPLES)
     return best, results
 
 
 @kernel
-def _of_features(kind, which, x0, x1, table, pairs):
-    """How many are proved to stay apart: 0 none, positions are loaded; 1 by coplanarity, 2 by the normal at the start, 3
-    by the line between the centres and what is left of it across the velocity."""
+def _of_features(kind, way, x0, x1, table, pairs):
+    """How many are proved to stay apart by a way: 0 none, positions are loaded; 1 coplanarity; 2 the normal at the
+    start; 3 the line between the centres, and what is left of it across the velocity."""
     apart = 0
     for p in range(len(pairs)):
         q = quad(kind, table, pairs[p, 0], pairs[p, 1])
@@ -169,11 +173,11 @@ def _of_features(kind, which, x0, x1, table, pairs):
         m = magnitudes(start, end)
         if not in_range(m):
             continue
-        if which == 0:
+        if way == 0:
             apart += m[0] + m[1] < m[2]  # or the compiler would leave it out
-        elif which == 1:
+        elif way == 1:
             apart += never_coplanar(start, end, m, cross_controls(start[0], start[1], end[0], end[1]), 0.0)
-        elif which == 2:
+        elif way == 2:
             apart += separated_by(kind, start, end, m, cross(start[0], start[1]), 0.0, 0.0, 0.0)
         else:
             apart += apart_by_centres(kind, start, end, m, 0.0, 0.0, 0.0)
@@ -181,17 +185,17 @@ def _of_features(kind, which, x0, x1, table, pairs):
 
 
 @kernel
-def _of_tetrahedra(which, x0, x1, corners):
-    """The same for a vertex and a tetrahedron, which takes four coplanarities, or the normal of a face."""
+def _of_tetrahedra(way, x0, x1, corners):
+    """The same for a vertex and a tetrahedron, way takes four coplanarities, or the normal of a face."""
     apart = 0
     for k in range(len(corners)):
-        if which == 1:
+        if way == 1:
             apart += _never_coplanar_with_any(x0, x1, corners, k)
             continue
         start, end = _seen_from(x0, corners, k), _seen_from(x1, corners, k)
-        if which == 0:
+        if way == 0:
             apart += max_norm(_sum(start)) < max_norm(_sum(end))
-        elif which == 2:
+        elif way == 2:
             apart += _on_one_side(start, end, cross(sub(start[1], start[0]), sub(start[2], start[0])))
         else:
             here, there = _sum(start), _sum(end)
@@ -250,7 +254,7 @@ def flips(options: Options) -> None:
     report = Report(
         "volumes",
         "The flip test: steps, those with contacts within one object, with flips, and with such contacts but no flip; "
-        "contacts within one object, and of these\nwithin one solid, which is what the test sees; milliseconds of all "
+        "contacts within one object, and of these\nwithin one solid, way is what the test sees; milliseconds of all "
         "steps, of the test and of ccd, one thread, run once",
         "scene, steps, self-contact, flips, missed, contacts, seen, flip test, ccd",
         options.save,
