@@ -186,7 +186,7 @@ def _of_features(kind, way, x0, x1, table, pairs):
 
 @kernel
 def _of_tetrahedra(way, x0, x1, corners):
-    """The same for a vertex and a tetrahedron, way takes four coplanarities, or the normal of a face."""
+    """The same for a vertex and a tetrahedron, which takes four coplanarities, or the normal of a face."""
     apart = 0
     for k in range(len(corners)):
         if way == 1:
@@ -254,7 +254,7 @@ def flips(options: Options) -> None:
     report = Report(
         "volumes",
         "The flip test: steps, those with contacts within one object, with flips, and with such contacts but no flip; "
-        "contacts within one object, and of these\nwithin one solid, way is what the test sees; milliseconds of all "
+        "contacts within one object, and of these\nwithin one solid, which is what the test sees; milliseconds of all "
         "steps, of the test and of ccd, one thread, run once",
         "scene, steps, self-contact, flips, missed, contacts, seen, flip test, ccd",
         options.save,

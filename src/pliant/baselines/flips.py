@@ -4,7 +4,8 @@ A tetrahedron flips when its four corners become coplanar, and four points in a 
 triangle of the others or two segments that cross (Radon): a flip at some time is a contact of two features of one
 cell, exactly. So the signs of the Bernstein coefficients of its volume prove that it does not flip, and the exact test
 decides the rest. For other solids, a contact of two features of one cell is what we call an inversion. Shells have no
-inside. What different cells do to each other is not looked at, which is what the test misses.
+inside. What different cells do to each other is not looked at, which is what the test misses. Pairs that stay coplanar,
+as the corners of a flat quadrilateral do, are left to separating axes first, as in our pipeline.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from pliant.baselines.all_features import (
     run_testers,
     scene_of,
 )
+from pliant.detect import DEFAULT_FILTERS
 from pliant.pipeline import Found
 
 
 def find(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:
     """The contacts of features of one solid; bounds are not used."""
-    plan = NO_FILTERS._replace(filters=("dnf",))
+    plan = NO_FILTERS._replace(filters=DEFAULT_FILTERS)
     features = features_of(moving.mesh)
     workers = [Tester(features, plan, crew) for _ in range(crew.threads)]
     return run_testers(workers, scene_of(moving), NOT_FITTED, cells_alone(moving.mesh.solid_count), crew, tally)
