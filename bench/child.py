@@ -102,6 +102,8 @@ def volume(name: str, cells: str, threads: str) -> dict[str, Any]:
     from bench.measure import fingerprint, warm_up
 
     warm_up(int(threads))
+    tiny = pliant.scenes.load_volume(name, 200, frames=3)
+    pliant.ccd(tiny.cells, tiny.x0, tiny.x1, threads=int(threads))
     scene = pliant.scenes.load_volume(name, int(cells), frames=3)
     mesh, seconds, contacts = pliant.VolumeMesh(scene.cells), [], []
     before, made = psutil.Process().memory_info().rss, peak_bytes()
