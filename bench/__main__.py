@@ -18,11 +18,13 @@ from bench.peers import peers
 from bench.refit import refit
 from bench.startup import startup
 from bench.variants import bounds, leaf, sheets
+from bench.volumes import volumes
 
 OURS = peers, filters, sizes, memory, startup, sheets, bounds, leaf, discrete, near
 OF_PAPER_000 = cones, contours, fronts, refit, low_level
 OF_PAPER_002 = (advancement,)
-PARTS = {part.__name__: part for part in OURS + OF_PAPER_000 + OF_PAPER_002}
+OF_PAPER_004 = (volumes,)
+PARTS = {part.__name__: part for part in OURS + OF_PAPER_000 + OF_PAPER_002 + OF_PAPER_004}
 DEFAULT = ("peers", "filters")
 
 
@@ -32,7 +34,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3, help="runs of each job, of which the best counts")
     parser.add_argument("--save", action="store_true", help=f"append a line for each run to {RESULTS.name}")
-    parser.add_argument("--triangles", type=int, help="at most so many in a scene of paper 000, to try a part out")
+    parser.add_argument(
+        "--triangles", type=int, help="at most so many in a scene of paper 000 (cells: 004), to try it out"
+    )
+    parser.add_argument("--scale", action="store_true", help="volumes: car_crash with 1.2 million shells, too")
     arguments = parser.parse_args()
     for part in arguments.parts:
         if part not in PARTS:
@@ -40,7 +45,7 @@ def main() -> None:
     print(", ".join(f"{key} {value}" for key, value in machine().items()), flush=True)
     warm_up(arguments.threads)
     for part in arguments.parts or DEFAULT:
-        PARTS[part](Options(arguments.threads, arguments.repeats, arguments.save, arguments.triangles))
+        PARTS[part](Options(arguments.threads, arguments.repeats, arguments.save, arguments.triangles, arguments.scale))
 
 
 if __name__ == "__main__":

@@ -94,7 +94,32 @@ def make(name: str, triangles: str) -> dict[str, Any]:
     return {"path": str(save(scene, Path(tempfile.mkdtemp(prefix="pliant-bench-"))))}
 
 
-JOBS = {"query": query, "peer": peer, "first_result": first_result, "make": make}
+def volume(name: str, cells: str, threads: str) -> dict[str, Any]:
+    """Two steps of a volume scene, with progress on stderr: time, contacts, and the most memory of the process."""
+    import psutil
+
+    import pliant
+    from bench.measure import fingerprint, warm_up
+
+    warm_up(int(threads))
+    tiny = pliant.scenes.load_volume(name, 200, frames=3)
+    pliant.ccd(tiny.cells, tiny.x0, tiny.x1, threads=int(threads))
+    scene = pliant.scenes.load_volume(name, int(cells), frames=3)
+    mesh, seconds, contacts = pliant.VolumeMesh(scene.cells), [], []
+    before, made = psutil.Process().memory_info().rss, peak_bytes()
+    for step in scene.steps:
+        clock = time.perf_counter()
+        contacts.append(pliant.ccd(mesh, step.x0, step.x1, threads=int(threads), progress=True))
+        seconds.append(time.perf_counter() - clock)
+    tests = sum(stage.pairs_in for found in contacts for stage in found.stages if stage.name == "exact")
+    return {
+        "cells": len(mesh.types), "seconds": seconds, "contacts": sum(map(len, contacts)), "tests": tests,
+        "input_mb": before / MEGABYTE, "making_mb": made / MEGABYTE, "peak_mb": peak_bytes() / MEGABYTE,
+        "hash": fingerprint(contacts[-1]), "stages": [tuple(stage) for stage in contacts[-1].stages],
+    }  # fmt: skip
+
+
+JOBS = {"volume": volume, "query": query, "peer": peer, "first_result": first_result, "make": make}
 
 if __name__ == "__main__":
     print(json.dumps(JOBS[sys.argv[1]](*sys.argv[2:])))

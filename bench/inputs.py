@@ -29,6 +29,9 @@ PAPER_000 = {
 }
 TO_AND_FRO = 8  # frames of a real motion, of which two are known
 KICK = "codimipc_Kick_unfixed_30_65", 12
+# Paper 004: its benchmarks, and what share of the elementary tests its method leaves, in percent.
+PAPER_004 = {"octopi": "0.01", "bullet": "0.69", "airbag": "0.58", "liver": "0.72", "car_crash": "3.54"}
+VOLUME_FRAMES = 12
 
 
 class Motion(NamedTuple):
@@ -113,6 +116,24 @@ def _real_sequences(folder: Path) -> Iterator[Sequence]:
     if path.exists():
         with np.load(path) as data:
             yield Sequence("Kick", data["F"].astype(np.int64), list(data["V"][: KICK[1]].astype(np.float64)))
+
+
+class Volume(NamedTuple):
+    """One step of a volume scene."""
+
+    mesh: pliant.VolumeMesh
+    x0: np.ndarray
+    x1: np.ndarray
+    objects: np.ndarray
+
+
+def volume_steps(name: str, most: int | None = None, every: bool = False) -> list[Volume]:
+    """Steps of a scene of paper 004: one third on the way and the last, or every one; most: cells, about."""
+    scene = pliant.scenes.load_volume(name, frames=VOLUME_FRAMES)
+    if most is not None and scene.steps[0].cell_count > most:
+        scene = pliant.scenes.load_volume(name, most, VOLUME_FRAMES)
+    chosen = scene.steps if every else (scene.steps[len(scene.steps) // 3], scene.steps[-1])
+    return [Volume(pliant.VolumeMesh(s.cells), s.x0, s.x1, s.objects) for s in chosen]
 
 
 class Still(NamedTuple):

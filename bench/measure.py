@@ -39,7 +39,8 @@ class Options(NamedTuple):
     threads: int
     repeats: int
     save: bool
-    triangles: int | None = None  # at most, of the scenes of paper 000: to try a part out
+    triangles: int | None = None  # at most, of the scenes of paper 000, and cells of those of 004: to try a part out
+    scale: bool = False  # the largest scene of paper 004, too
 
 
 class Timed(NamedTuple):

@@ -1,4 +1,4 @@
-"""What papers 000 and 002 compare with: methods that share our kernels and differ in one stage.
+"""What papers 000, 002 and 004 compare with: methods that share our kernels and differ in one stage.
 
 In place of normal cones, the stage that marks patches as free of self-contact:
 
@@ -10,6 +10,10 @@ Every proof is certified as ours are, so that results are the same, bit for bit,
 In place of the sequence of culling conditions for pairs of triangles:
 
     found = pliant.baselines.run_triangles("triangle_advancement", x0, x1)  # (k, 6, 3) each
+
+In place of the culling between the cells of a volume mesh:
+
+    contacts = pliant.baselines.run_volume("naive_cells", cells, x0, x1)
 """
 
 from __future__ import annotations
@@ -28,14 +32,23 @@ from pliant.baselines import (
     cubic_solver,
     dynamic_clusters,
     feature_advancement,
+    flips,
+    naive_cells,
     printed_contours,
+    spatial_hashing,
     star_contours,
     triangle_advancement,
 )
+from pliant.baselines.all_features import Moving, scene_of
 from pliant.baselines.triangle_pairs import FirstContacts
+from pliant.bounds.kdops import AXES
 from pliant.contacts import Contacts, Intersections
+from pliant.detect import gate, tabulate
 from pliant.detector import Detector
 from pliant.elementary.advance import TOLERANCE
+from pliant.mesh.subjects import subject_of
+from pliant.mesh.volumes import as_volume
+from pliant.pipeline import Found
 from pliant.prepare import Fitted, Prepared
 
 Mark = Callable[[Prepared, Fitted, Crew, Tally], None]
@@ -54,6 +67,14 @@ TRIANGLE_METHODS: dict[str, Callable[[np.ndarray, np.ndarray, float, int], First
     "triangle_advancement": triangle_advancement.first_contacts,
     "cubic_solver": cubic_solver.first_contacts,
     "cubic_solver_after_dnf": cubic_solver.first_contacts_after_dnf,
+}
+
+# NavCCD, also with our filters; HashCCD; and what each cell by itself tells, which is the contacts that are inversions.
+VOLUME_METHODS: dict[str, Callable[[Moving, str, Crew, Tally], list[Found]]] = {
+    "naive_cells": naive_cells.find,
+    "naive_cells_after_filters": naive_cells.find_after_filters,
+    "spatial_hashing": spatial_hashing.find,
+    "flips": flips.find,
 }
 
 
@@ -102,3 +123,24 @@ def run_triangles(
         raise ShapeError(f"x0 and x1 must have one shape (k, 6, 3), but have {x0.shape} and {x1.shape}")
     tolerance = as_number(tolerance, "tolerance", 1e-14, 1.0)
     return TRIANGLE_METHODS[name](x0, x1, tolerance, thread_count(threads))
+
+
+def run_volume(
+    name: str, mesh: Any, x0: Any, x1: Any, *, bounds: str = "16-dop", threads: int | None = None
+) -> Contacts:
+    """What ``pliant.ccd`` finds in a volume mesh, by another method, with its tests and times in ``stages``; of
+    "flips", only the contacts within one solid.
+
+    name : of VOLUME_METHODS
+    mesh, x0, x1 : as for ``pliant.ccd``
+    bounds : of the cells, where there is a hierarchy
+    """
+    choose(name, "name", tuple(VOLUME_METHODS))
+    choose(bounds, "bounds", tuple(AXES))
+    volume = as_volume(mesh)
+    subject = subject_of(volume)
+    _, x0, x1, _ = gate(subject.features, x0, x1, None, "all")
+    tally, crew = Tally(), Crew(thread_count(threads))
+    moving = Moving(volume, x0, x1)
+    found = VOLUME_METHODS[name](moving, bounds, crew, tally)
+    return tabulate(subject, scene_of(moving), found, tally, crew)

@@ -1,0 +1,193 @@
+"""Every elementary test of pairs of cells, as many times as it comes up: what the methods of paper 004 begin with.
+
+Two cells of n_v vertices, n_f faces and n_e edges each make n_v n_f + n_f n_v vertex-face and n_e n_e edge-edge tests,
+less those of features that share a vertex, which touch now and always; a cell and itself make half of that. No feature
+is assigned, no bounds of features are compared, nothing is filtered: all goes to our exact test. Blocks stream as they
+do in ``pipeline``, and contacts are made unique whenever many have piled up.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+from pliant._tally import Tally
+from pliant._threads import Crew
+from pliant.bounds.kdops import NO_REACH
+from pliant.hierarchy.build import Tree
+from pliant.hierarchy.traverse import ALL, Forest
+from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_VERTEX_FACE, have_common_end, is_corner
+from pliant.mesh.cells import Rows
+from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, Elements, no_features
+from pliant.mesh.volumes import VolumeMesh
+from pliant.pairs.order import canonical_order
+from pliant.pipeline import BLOCK, Found, Worker, run_all
+from pliant.prepare import Fitted, Plan, Prepared, moved
+
+NO_FILTERS = Plan("none", (), "boxes", ALL, "static")
+_MANY = 1 << 20  # contacts, most of them repeated
+_NO_PAIRS = np.empty((0, 2), np.int32)
+
+
+class Moving(NamedTuple):
+    """A volume mesh on its way."""
+
+    mesh: VolumeMesh
+    x0: np.ndarray
+    x1: np.ndarray
+
+
+class Features(NamedTuple):
+    """Of cells, by id."""
+
+    corners: np.ndarray  # (c, 8) int32
+    corner_count: np.ndarray  # (c,) int8
+    edges: Rows
+    faces: Rows
+    ends: np.ndarray  # (e, 2) int32
+    triangles: np.ndarray  # (m, 3) int32
+
+
+def features_of(mesh: VolumeMesh) -> Features:
+    return Features(mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, mesh.edges, mesh.faces)
+
+
+def scene_of(moving: Moving, tree: Tree | None = None) -> Prepared:
+    """What a worker looks at: the motion, the tables of features, and the order of a tree where there is one."""
+    mesh, x0, x1 = moving
+    if tree is None:
+        tree = Tree(np.empty(0, np.int32), np.zeros(2, np.int64), 0)
+    leaves = Elements(np.empty((0, 3), np.int32), np.empty(0, np.int32), np.empty((0, 3), np.int32))
+    scene = Prepared(
+        x0, x1, 0.0, 1.0, mesh.faces, mesh.edges, leaves, no_features(0), tree, np.empty(0, np.int32), _NO_PAIRS,
+        None, None, (_NO_PAIRS, _NO_PAIRS), None, mesh.vertices, None, NO_REACH,
+    )  # fmt: skip
+    return moved(scene, x0, x1)
+
+
+def fitted_to(tree: Tree, nodes: np.ndarray, places: np.ndarray) -> Fitted:
+    """Bounds of nodes and places for the traversal, and of nothing else."""
+    forest = Forest(nodes, places, tree.begin, np.zeros(len(nodes), np.int8), np.zeros((len(nodes), 2), np.int32))
+    return Fitted(forest, (), np.empty((0, 18)), NO_REACH)
+
+
+NOT_FITTED = fitted_to(Tree(np.empty(0, np.int32), np.zeros(2, np.int64), 0), np.empty((2, 6)), np.empty((0, 6)))
+
+
+def cells_alone(count: int) -> list[slice]:
+    """Chunks of cells that a Tester compares with themselves."""
+    return [slice(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK)]
+
+
+class Tester(Worker):
+    """Pairs of cells come in; every elementary test of theirs is made."""
+
+    def __init__(self, features: Features, plan: Plan, crew: Crew) -> None:
+        super().__init__(plan, crew)
+        self._features, self._contacts, self._most = features, 0, _MANY
+
+    def _run_orphans(self, scene: Prepared, fitted: Fitted, chunk: slice) -> None:
+        """Cells against themselves."""
+        self.flush(scene, fitted)
+        count = chunk.stop - chunk.start
+        self._element_pairs[:count] = np.arange(chunk.start, chunk.stop, dtype=np.int32)[:, None]
+        self.test_cells(scene, count)
+
+    def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:
+        self._element_pairs[:count] = scene.tree.order[self._element_pairs[:count]]
+        self.test_cells(scene, count)
+
+    def test_cells(self, scene: Prepared, count: int) -> None:
+        """All tests of the first pairs of cells, by id, in the block."""
+        done = 0
+        while done < count:
+            clock = time.perf_counter()
+            vertex_face, edge_edge, done = expand_all(
+                self._features, self._element_pairs, done, count, *self._feature_pairs
+            )
+            self.tally.add("all features", count, vertex_face + edge_edge, time.perf_counter() - clock)
+            self.tally.add("vertex-face tests", vertex_face, vertex_face, 0.0)
+            self.tally.add("edge-edge tests", edge_edge, edge_edge, 0.0)
+            self._test(scene, VERTEX_FACE, scene.faces, vertex_face)
+            self._test(scene, EDGE_EDGE, scene.edges, edge_edge)
+
+    def _keep(self, kind: int, pairs: np.ndarray, toi: np.ndarray, toi_upper: np.ndarray, status: np.ndarray) -> None:
+        super()._keep(kind, pairs, toi, toi_upper, status)
+        self._contacts += len(self.found[-1].toi)
+        if self._contacts > self._most:
+            self.found = unique(self.found)
+            self._contacts = sum(len(f.toi) for f in self.found)
+            self._most = max(_MANY, 2 * self._contacts)
+
+
+def run_testers(workers: list, scene: Prepared, fitted: Fitted, chunks: list, crew: Crew, tally: Tally) -> list[Found]:
+    """Every contact that the workers find in the chunks, once."""
+    run_all(workers, crew, scene, lambda: fitted, chunks)
+    tally.merge(worker.tally for worker in workers)
+    clock = time.perf_counter()
+    found = unique(list(itertools.chain.from_iterable(worker.found for worker in workers)))
+    tally.lap("unique", clock)
+    return found
+
+
+def unique(found: list[Found]) -> list[Found]:
+    """The same contacts, each once."""
+    out = []
+    for kind in (VERTEX_FACE, EDGE_EDGE):
+        rows = [f for f in found if f.kind == kind]
+        if rows:
+            pairs, *columns = (np.concatenate(column) for column in list(zip(*rows, strict=True))[1:])
+            order = canonical_order(pairs)
+            new = np.ones(len(order), bool)
+            new[1:] = (pairs[order[1:]] != pairs[order[:-1]]).any(axis=1)
+            out.append(Found(kind, pairs[order[new]], *(column[order[new]] for column in columns)))
+    return out
+
+
+@kernel
+def expand_all(features, pairs, first, count, vertex_face, edge_edge):
+    """The tests of pairs of cells from the first one on, while there is room; a cell may be paired with itself.
+
+    Returns counts of VF and EE, and where to go on.
+    """
+    vf = ee = 0
+    for p in range(first, count):
+        if vf + MOST_VERTEX_FACE > len(vertex_face) or ee + MOST_EDGE_EDGE > len(edge_edge):
+            return vf, ee, p
+        i, j = pairs[p, 0], pairs[p, 1]
+        vf = _vertices_and_faces(features, i, j, vertex_face, vf)
+        if i != j:
+            vf = _vertices_and_faces(features, j, i, vertex_face, vf)
+        ee = _edges_and_edges(features, i, j, edge_edge, ee)
+    return vf, ee, count
+
+
+@helper
+def _vertices_and_faces(features, i, j, out, count):
+    """Vertices of cell i and faces of cell j; returns how many pairs there are now."""
+    corners, faces, triangles = features.corners, features.faces, features.triangles
+    for t in range(faces.start[j], faces.start[j + 1]):
+        f = faces.items[t]
+        for k in range(features.corner_count[i]):
+            v = corners[i, k]
+            if not is_corner(triangles, f, v):
+                out[count, 0], out[count, 1] = v, f
+                count += 1
+    return count
+
+
+@helper
+def _edges_and_edges(features, i, j, out, count):
+    edges, ends = features.edges, features.ends
+    for s in range(edges.start[i], edges.start[i + 1]):
+        a = edges.items[s]
+        for t in range(s + 1 if i == j else edges.start[j], edges.start[j + 1]):
+            b = edges.items[t]
+            if not have_common_end(ends, a, b):
+                out[count, 0], out[count, 1] = min(a, b), max(a, b)
+                count += 1
+    return count
