@@ -24,7 +24,7 @@ COSTS = {
     "bounds": ("bounds", "fit"),
     "hierarchy": ("hierarchy",),
     "traversal": ("traversal",),
-    "csat of cells": ("csat of elements",),
+    "csat of cells": ("separate cells", "csat of elements"),
     "feature boxes": ("feature boxes", "orphans"),
     "filters": ("dnf", "csat"),
     "exact": ("exact",),

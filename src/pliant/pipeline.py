@@ -234,7 +234,10 @@ class Worker(Walker):
         pairs, is_dynamic = self._element_pairs, self.plan.assignment == "dynamic"
         pairs[:count] = scene.tree.order[pairs[:count]]
         if is_dynamic:
-            count = drop_adjacent_cells(cells, pairs, count)
+            clock = time.perf_counter()
+            kept = drop_adjacent_cells(cells, pairs, count)
+            self.tally.add("separate cells", count, kept, time.perf_counter() - clock)
+            count = kept
         if "csat" in self.plan.filters:
             clock = time.perf_counter()
             kept = cull_cells(
