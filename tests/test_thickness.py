@@ -210,3 +210,18 @@ def test_wrong_distances(query, name):
     x = np.arange(18.0).reshape(6, 3)
     with pytest.raises(pliant.MeshError, match="min_distance"):
         query([(0, 1, 2), (3, 4, 5)], x, x + 1, min_distance=BAD_ARRAYS[name])
+
+
+@pytest.mark.parametrize("edge", [1e-80, 1e-81, 3e-82])
+def test_very_small_triangles(edge):
+    """Squares of an axis of 1e-160 have no correct digit: csat took pairs within the distance for apart."""
+    rng = np.random.default_rng(0)
+    faces, missed = np.array([(0, 1, 2), (3, 4, 5)]), 0
+    for _ in range(60):
+        small = np.column_stack((edge * rng.uniform(0.5, 1.5, (3, 2)) * rng.choice((-1, 1), (3, 2)), np.zeros(3)))
+        large = np.column_stack((0.1 * rng.uniform(-1, 1, (3, 2)), np.full(3, rng.uniform(0.4, 0.6))))
+        x = np.vstack((small, large))
+        expected = pliant.ccd(faces, x, x, min_distance=0.5, filters=(), culling="brute")
+        missed += len(expected) == 0
+        np.testing.assert_array_equal(pliant.ccd(faces, x, x, min_distance=0.5).elements, expected.elements)
+    assert 10 < missed < 50

@@ -298,7 +298,7 @@ def test_input():
         pliant.ccd({"tetra": [(0, 1, 2, 3)]}, bad, x)
     with pytest.raises(pliant.MeshError, match="must have shape"):
         pliant.ccd({"tetra": [(0, 1, 2, 3)]}, x.ravel(), x)
-    with pytest.raises(pliant.MeshError, match=r"mesh.surface\(\)"):
+    with pytest.raises(pliant.MeshError, match=r"surface\(\), or use pliant.ccd"):
         pliant.Detector({"tetra": [(0, 1, 2, 3)]})
 
 
@@ -317,3 +317,39 @@ def test_surfaces_have_no_cells():
     assert len(contacts) > 0
     assert (contacts.cells == -1).all()
     assert not contacts.inversion.any()
+
+
+def test_a_solid_that_is_listed_twice_still_has_a_surface():
+    """Its faces had two solids and counted as inner: safe_step(interior=False) went through it."""
+    x0 = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.1, 0.1, 2), (0.3, 0.1, 2), (0.1, 0.3, 2)], float)
+    x1 = x0 - np.array([(0, 0, 0)] * 4 + [(0, 0, 3)] * 3)
+    once = {"tetra": [(0, 1, 2, 3)], "triangle": [(4, 5, 6)]}
+    twice = {"tetra": [(0, 1, 2, 3), (1, 2, 0, 3)], "triangle": [(4, 5, 6)]}
+    assert len(pliant.VolumeMesh(twice).surface().faces) == 5
+    expected = pliant.ccd(once, x0, x1, interior=False)
+    assert len(expected) > 0
+    np.testing.assert_array_equal(pliant.ccd(twice, x0, x1, interior=False).vertices, expected.vertices)
+    assert pliant.safe_step(twice, x0, x1, interior=False).t == expected.toi.min()
+    changed = pliant.VolumeMesh(once).changed(add={"tetra": [(0, 1, 2, 3)]})
+    np.testing.assert_array_equal(changed.boundary, pliant.VolumeMesh(changed.cells).boundary)
+
+
+def test_positions_that_no_cell_names():
+    """Labels of the components end at the last vertex that takes part; looking for tangles wanted one for each."""
+    cells, x0, x1, _ = deformed(MIXES["tetra"], "deep")
+    more = np.vstack((x0, np.full((3, 3), 9.0))), np.vstack((x1, np.full((3, 3), 9.0)))
+    with pytest.warns(UserWarning, match="tangled"):
+        contacts = pliant.ccd(cells, *more, pairs="inter", tangled="warn")
+    np.testing.assert_array_equal(contacts.toi, pliant.ccd(cells, x0, x1, pairs="inter").toi)
+
+
+def test_what_is_no_volume_mesh_is_named():
+    x = np.zeros((4, 3))
+    with pytest.raises(pliant.MeshError, match="must be a dict"):
+        pliant.VolumeMesh([[0, 1, 2, 3]])
+    with pytest.raises(pliant.MeshError, match="no pair of a type and its cells"):
+        pliant.inside([[0, 1, 2]], x)
+    with pytest.raises(pliant.MeshError, match="rectangular"):
+        pliant.ccd({"tetra": [(0, 1, 2, 3)]}, [[0, 1, 2], [0]], x)
+    with pytest.raises(pliant.MeshError, match=r"remove must have shape \(k,\)"):
+        pliant.VolumeMesh({"tetra": [(0, 1, 2, 3)]}).changed(remove=[[0], [1, 2]])

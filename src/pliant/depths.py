@@ -50,9 +50,10 @@ def penetration(
     labels : (n,) int32, object of each vertex, -1 where it takes no part. Depends on the object of the cell, not on
     which cell it is.
     """
-    largest = float(np.abs(x).max(initial=0.0))
+    largest = float(np.abs(x[volume.vertices]).max(initial=0.0))
     factor = 0.25 * unit_factor((0.25 * largest,) * 3)
-    scaled, of_cell = x * factor, labels[volume.corners[cells, 0]]
+    scaled, of_cell = np.zeros_like(x), labels[volume.corners[cells, 0]]
+    scaled[volume.vertices] = x[volume.vertices] * factor  # others may be anywhere
     keys, row_of = np.unique(vertices * np.int64(labels.max() + 1) + of_cell, return_inverse=True)
     inner = join(keys, int(labels.max()) + 1, volume.edges, len(x))
     exits = exits_of(volume, scaled, labels, np.bincount(of_cell, minlength=labels.max() + 1) > 0, crew)

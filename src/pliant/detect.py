@@ -182,7 +182,8 @@ def _motion(
     tally: Tally,
 ) -> tuple[Prepared, Plan]:  # fmt: skip
     """Checked input with its tree, and what of the plan is of use; where asked for, whether it starts tangled."""
-    if subject.volume is not None and np.ndim(x0) == 2:  # else the error is about x0
+    if subject.volume is not None:
+        x0 = as_positions(x0, "x0")
         subject.volume.require_in_range(len(x0))
     scene_mesh, x0, x1, labels, paths = _gate_motion(subject.features, x0, x1, objects, pairs, wish.motion)
     approach = _approach(scene_mesh, paths, wish)
@@ -196,6 +197,8 @@ def _motion(
         )
     if choose(tangled, "tangled", ("ignore", "warn", "raise")) != "ignore":
         seen = scene_mesh if subject.volume is None else subject.volume.surface()
+        if labels is not None:  # of all vertices, those behind the last one that takes part too
+            labels = np.concatenate((labels, np.full(len(x0) - len(labels), -1, np.int32)))
         _report_tangles(dcd(seen, x0, objects=labels, pairs=pairs, threads=crew.threads), tangled)
     if subject.volume is not None:
         warn_inverted(subject.volume, x0, stacklevel=4)

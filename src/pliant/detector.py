@@ -54,7 +54,7 @@ class Detector:
         self._subject, self._pairs = subject_of(mesh), pairs
         if self._subject.volume is not None:
             raise OptionError(
-                "a Detector keeps surfaces: give it mesh.surface(), or use pliant.ccd for all of the cells"
+                "a Detector keeps surfaces: give it VolumeMesh(cells).surface(), or use pliant.ccd for all of the cells"
             )
         self._mesh = self._subject.features
         self._objects = None if objects is None else np.array(objects)  # a copy: read again when the tree is built anew

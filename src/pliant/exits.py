@@ -45,8 +45,7 @@ class Exits(NamedTuple):
 
 def exits_of(volume: VolumeMesh, x: np.ndarray, labels: np.ndarray, wanted: np.ndarray, crew: Crew) -> Exits:
     """Of the objects that are wanted, (objects,) bool by label."""
-    solids = volume.cell_faces.items[: volume.cell_faces.start[volume.solid_count]]
-    ids = np.flatnonzero(np.bincount(solids, minlength=len(volume.faces)) == 1).astype(np.int32)
+    ids = np.flatnonzero(volume.solids_at_faces == 1).astype(np.int32)
     ids = ids[wanted[labels[volume.faces[ids, 0]]]]
     bounds = bound_union(bound_vertices(x, x, crew=crew), volume.faces[ids], crew)
     tree = split_elements(bounds, crew)

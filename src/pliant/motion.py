@@ -200,12 +200,15 @@ def trace_back(x1: Any, velocity: Any, step: float, x0: Any = None) -> np.ndarra
         raise ShapeError(f"x1 and velocity must have shape (n, 3), but have {x1.shape} and {velocity.shape}")
     out = x1 - as_number(step, "step", 0.0, np.finfo(float).max) * velocity
     if x0 is not None:
-        known = np.asarray(x0, np.float64)
+        try:
+            known = np.asarray(x0, np.float64)
+        except (ValueError, TypeError) as error:
+            raise ShapeError(f"x0 is not an array of numbers: {error}") from error
         if known.ndim != 2 or known.shape[1] != 3 or len(known) > len(x1):
             raise ShapeError(f"x0 must have shape (m, 3), with m at most {len(x1)}, but has {known.shape}")
         rows = np.flatnonzero(~np.isnan(known).any(axis=1))
         out[rows] = as_floats(known[rows], "x0")
-    return out
+    return as_floats(out, "x1 - step velocity")
 
 
 def _length(x: np.ndarray) -> np.ndarray:

@@ -400,3 +400,14 @@ def test_a_missing_package_names_the_extra(tmp_path, monkeypatch, package, name,
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'pliant\[io\]'"):
         pio.read(tmp_path / name)
+
+
+def test_a_deck_that_includes_files_without_end(tmp_path):
+    """Only the depth was bounded: a few small files that include each other many times over took forever."""
+    (tmp_path / "b.k").write_text("*NODE\n")
+    (tmp_path / "a.k").write_text("*KEYWORD\n*INCLUDE\n" + "b.k\n" * 1001 + "*END\n")
+    with pytest.raises(MeshError, match=r"a.k:1003: includes b.k: more than 1000 files"):
+        pio.read(tmp_path / "a.k")
+    (tmp_path / "c.k").write_text(f"*KEYWORD\n*INCLUDE\n{'x' * 400}\n*END\n")
+    with pytest.raises(MeshError, match="which does not exist"):
+        pio.read(tmp_path / "c.k")

@@ -8,6 +8,7 @@ meshes are smooth most of the pairs that csat leaves are adjacent, triangles aro
 from __future__ import annotations
 
 from pliant._jit import helper, in_line
+from pliant.filters.axes import exceeds
 from pliant.vec3 import UNIT_ROUNDOFF, add, dot, sub
 
 # As csat's: dot products of coordinates up to M are wrong by 3 u M |L|_1, ends of a motion that is cut off by 8 u M in
@@ -46,7 +47,7 @@ def apart_but_for_common(points, pair, common, largest, gap):
     least = _fan_gap(points, pair, at, axis, 0)
     if points.shape[1] > 9 and least > 0.0:
         least = min(least, _fan_gap(points, pair, at, axis, 9))
-    return _exceeds(least, axis, largest, gap)
+    return _clears(least, axis, largest, gap)
 
 
 @helper
@@ -68,10 +69,9 @@ def _fan_gap(points, pair, at, axis, end):
 
 
 @helper
-def _exceeds(least, axis, largest, gap):
-    """A difference along the axis is above the gap; in squares, which may vanish together."""
-    least -= _ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
-    return least > 0.0 and (gap == 0.0 or least * least > gap * gap * dot(axis, axis) * (1.0 + 1e-14))
+def _clears(least, axis, largest, gap):
+    """A difference along the axis is above the gap, whatever was rounded."""
+    return exceeds(least - (_ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290), gap, axis)
 
 
 @helper

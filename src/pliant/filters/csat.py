@@ -20,6 +20,7 @@ from pliant._arrays import New
 from pliant._jit import helper, in_line, kernel
 from pliant._threads import ALONE, Crew
 from pliant.filters.adjacent import apart_but_for_common, common_corner
+from pliant.filters.axes import exceeds
 from pliant.mesh.features import VERTEX_FACE
 from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, scale, sub
 
@@ -153,7 +154,7 @@ def _resting_apart(a, b, axis, largest, gap):
     slack = _ELEMENT_ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
     a_end = max(max(dot(a[0], axis), dot(a[1], axis)), dot(a[2], axis)) + slack
     least = min(min(dot(b[0], axis), dot(b[1], axis)), dot(b[2], axis)) - a_end
-    return least > 0.0 and least * least > gap * gap * dot(axis, axis) * (1.0 + 1e-14)
+    return exceeds(least, gap, axis)
 
 
 @helper
@@ -196,10 +197,7 @@ def _elements_apart(a, b, axis, largest, gap):
         return False
     a_end = max(max(dot(a[3], axis), dot(a[4], axis)), dot(a[5], axis)) + slack
     least = min(least, min(min(dot(b[3], axis), dot(b[4], axis)), dot(b[5], axis)) - a_end)
-    # Squares, which may vanish together: a root for each axis would make the whole test half as slow again.
-    if gap > 0.0:
-        return least > 0.0 and least * least > gap * gap * dot(axis, axis) * (1.0 + 1e-14)
-    return least > 0.0
+    return exceeds(least, gap, axis)
 
 
 @helper

@@ -13,9 +13,10 @@ import numpy as np
 from pliant._arrays import New
 from pliant._jit import helper, kernel
 from pliant._threads import ALONE, Crew
+from pliant.filters.axes import exceeds
 from pliant.filters.csat import across
 from pliant.mesh.cell_features import Cells, cells_adjacent
-from pliant.vec3 import UNIT_ROUNDOFF, add, dot, sub
+from pliant.vec3 import UNIT_ROUNDOFF, add, sub
 
 # Dot products of coordinates up to M with L are wrong by 3 u M |L|_1, and ends of a motion cut off at a horizon by 8 u
 # M in each coordinate: 22 u for a difference of two.
@@ -95,9 +96,7 @@ def _apart_along(points, i, n, j, m, axis, largest, gap):
     if not least > 0.0:
         return False
     least = min(least, _lowest(points, j, half, m, axis) - _highest(points, i, half, n, axis) - slack)
-    if gap > 0.0:
-        return least > 0.0 and least * least > gap * gap * dot(axis, axis) * (1.0 + 1e-14)
-    return least > 0.0
+    return exceeds(least, gap, axis)
 
 
 @helper

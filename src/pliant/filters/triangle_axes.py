@@ -17,10 +17,10 @@ that is not known to the compiler it cannot tell them from what it writes.
 
 Error bound. M is the largest coordinate of the pair: a dot product with L has three roundings and is off by at most
 3.01 u M |L|_1, the difference of two by 6.02, and its comparison with the slack by u (2 M |L|_1 + slack). Positions at
-a later time are off by at most 4 u M in each coordinate for every step that was taken (two roundings and a time that is
-off by 2 u, whose product with a motion of at most 2 M is as much again), on both sides of the difference: 8 u M |L|_1 a
-step. A slack of (12 + 12 STEPS) u M |L|_1 is more than all that. M from 1e-70 to 1e70 and |L| above 1e-200 keep what
-underflow rounds away, 5e-324 each, far below it. Triangles of other sizes are passed on.
+a later time are off by at most 5 u M in each coordinate for every step that was taken, on both sides of the difference:
+10 u M |L|_1 a step (the time itself is rounded too, but it is the same for all corners). A slack of (12 + 12 STEPS) u M
+|L|_1 is more than all that. M from 1e-70 to 1e70 and |L| above 1e-200 keep what underflow rounds away, 5e-324 each, far
+below it. Triangles of other sizes are passed on.
 """
 
 from __future__ import annotations

@@ -55,6 +55,7 @@ class _Deck:
         self.shells: list[tuple[Line, list[int]]] = []
         self.solids: list[tuple[Line, list[int]]] = []
         self.left_out: dict[str, int] = {}
+        self.included: list[Path] = []
 
 
 def read(path: Path) -> FileMesh:
@@ -94,10 +95,11 @@ def _collect(path: Path, deck: _Deck, widths: _Widths, depth: int) -> bool:
             widths = _widths_of(lines[start].text.upper(), widths)
         elif keyword == "*INCLUDE":
             for card in cards:
-                _collect(included(card.line, card.line.text.strip(), depth), deck, widths, depth + 1)
+                inner = included(card.line, card.line.text.strip(), depth, deck.included)
+                _collect(inner, deck, widths, depth + 1)
         elif keyword == "*NODE":
             deck.nodes += cards
-        elif keyword.startswith(("*ELEMENT_SHELL", "*ELEMENT_SOLID")):
+        elif keyword.split("_")[:2] in (["*ELEMENT", "SHELL"], ["*ELEMENT", "SOLID"]):
             _collect_elements(lines[start], keyword, cards, deck)
         elif keyword.startswith("*ELEMENT_"):
             deck.left_out[keyword] = deck.left_out.get(keyword, 0) + len(cards)

@@ -35,15 +35,23 @@ def read_lines(path: Path, comment: str) -> list[Line]:
     return [line for line in lines if line.text.strip() and not line.text.lstrip().startswith(comment)]
 
 
-def included(line: Line, name: str, depth: int) -> Path:
-    """The file that a line includes, beside or below its own file; `depth` counts files that include files."""
+def included(line: Line, name: str, depth: int, seen: list[Path]) -> Path:
+    """The file that a line includes, beside or below its own file; `depth` counts files that include files, `seen` has
+    all that were included before."""
     path = line.path.parent / name
     if Path(name).is_absolute() or ".." in Path(name).parts:
         raise line.error(f"includes {name}, which is outside of the folder of the file")
     if depth >= 16:
         raise line.error(f"includes {name}: more than 16 files deep, or a file that includes itself")
-    if not path.is_file():
+    if len(seen) >= 1000:  # small files that include each other many times over would never end
+        raise line.error(f"includes {name}: more than 1000 files")
+    try:
+        exists = path.is_file()
+    except OSError:  # a name that is too long, on some systems
+        exists = False
+    if not exists:
         raise line.error(f"includes {name}, which does not exist")
+    seen.append(path)
     return path
 
 

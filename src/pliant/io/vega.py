@@ -20,7 +20,7 @@ _KINDS = {
 def read(path: Path) -> FileMesh:
     sections: dict[str, list[Line]] = {}
     name = ""
-    for line in _expanded(path, 0):
+    for line in _expanded(path, 0, []):
         if line.text.lstrip().startswith("*"):
             name = line.text.split()[0].upper()
             # Materials, sets and regions may come many times, and are not read; a second mesh would be.
@@ -44,13 +44,13 @@ def read(path: Path) -> FileMesh:
     return make(path, [(kind, read_cells(lines, nodes, corners))], nodes.points)
 
 
-def _expanded(path: Path, depth: int) -> list[Line]:
+def _expanded(path: Path, depth: int, seen: list[Path]) -> list[Line]:
     """All lines, with those of included files in their places."""
     lines: list[Line] = []
     for line in read_lines(path, comment="#"):
         if line.text.split()[0].upper() == "*INCLUDE":
             name = line.text.strip()[len("*INCLUDE") :].strip().strip('"')
-            lines += _expanded(included(line, name, depth), depth + 1)
+            lines += _expanded(included(line, name, depth, seen), depth + 1, seen)
         else:
             lines.append(line)
     return lines

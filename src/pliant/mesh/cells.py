@@ -231,3 +231,32 @@ def pick_faces(ids, faces, face_edges, edges):
         for k in range(3):
             sides[i, k] = rank[face_edges[ids[i], k]]
     return picked, edge_ids, ends, sides
+
+
+@kernel
+def count_solids(start, items, types, corners):
+    """(m,) int8: how many solids have each face, 2 if more; a solid that is listed twice is one."""
+    out = np.zeros(len(start) - 1, np.int8)
+    for f in range(len(out)):
+        first = items[start[f]]
+        if types[first] < SOLID_TYPES:  # they come before the shells
+            out[f] = 1
+            for s in range(start[f] + 1, start[f + 1]):
+                other = items[s]
+                if types[other] < SOLID_TYPES and not _have_same_corners(types, corners, first, other):
+                    out[f] = 2
+                    break
+    return out
+
+
+@helper
+def _have_same_corners(types, corners, i, j):
+    if types[i] != types[j]:
+        return False
+    for a in range(MOST_CORNERS):
+        found = False
+        for b in range(MOST_CORNERS):
+            found = found or corners[i, a] == corners[j, b]
+        if not found:
+            return False
+    return True

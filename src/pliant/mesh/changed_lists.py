@@ -111,12 +111,3 @@ def merge_lists(lists, cell_name, old_of_new, touched, added, total):
             start[end] = at
         f = end
     return start, items
-
-
-@kernel
-def find_boundary(start, items, solid_count):
-    """(m,) bool: fewer than two solids, or a shell; solids come first at each face."""
-    out = np.empty(len(start) - 1, np.bool_)
-    for f in range(len(out)):
-        out[f] = start[f + 1] - start[f] < 2 or items[start[f + 1] - 1] >= solid_count
-    return out

@@ -35,7 +35,6 @@ from pliant.mesh.changed_features import (
 )
 from pliant.mesh.changed_lists import (
     carry_rows,
-    find_boundary,
     merge_lists,
     pick_lists,
     pick_renamed,
@@ -94,8 +93,6 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change) -> None:
     faces = _change_faces(old, new, change)
     if "face_cells" in known:
         carried["face_cells"] = _change_lists(old.face_cells, faces, change, new.cell_faces.start)
-        if "boundary" in known:
-            carried["boundary"] = find_boundary(*new.face_cells, new.solid_count)
     if "_edge_table" not in vars(old.features()):
         return
     edges, edge_name = _change_edges(old, new, change, faces)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from pliant.mesh.cells import (
     SOLID_TYPES,
     TYPES,
     Rows,
+    count_solids,
     first_repetition,
     list_corners,
     list_edges,
@@ -80,6 +82,10 @@ class VolumeMesh:
 
     def __init__(self, cells: Mapping[str, Any] | None = None) -> None:
         given = {} if cells is None else cells
+        if not isinstance(given, Mapping):
+            raise ShapeError(
+                f"cells must be a dict of types and arrays, such as {{'tetra': ...}}, not {type(cells).__name__}"
+            )
         _require_known(given)
         # Copies: what is derived from them is kept, and must not go stale when the caller's arrays change.
         self.cells = {name: as_indices(given.get(name, ()), name, _columns(name)).copy() for name in TYPES}
@@ -195,13 +201,15 @@ class VolumeMesh:
         return cells_of(self)
 
     @cached_property
+    def solids_at_faces(self) -> np.ndarray:
+        """(m,) int8: how many solids have each face, 2 if more; a solid that is listed twice is one."""
+        return count_solids(*self.face_cells, self.types, self.corners)
+
+    @property
     def boundary(self) -> np.ndarray:
         """(m,) bool: fewer than two solids have the face, or a shell has it."""
-        first_shell = self.cell_faces.start[self.solid_count]
-        solids = np.bincount(self.cell_faces.items[:first_shell], minlength=len(self.faces))
-        boundary = solids < 2
-        boundary[self.cell_faces.items[first_shell:]] = True
-        return boundary
+        last = self.face_cells.items[self.face_cells.start[1:] - 1]  # shells come last
+        return (self.solids_at_faces < 2) | (last >= self.solid_count)
 
     @property
     def components(self) -> np.ndarray:
@@ -237,7 +245,10 @@ class VolumeMesh:
         return new
 
     def _as_cells(self, remove: Any) -> np.ndarray:
-        ids = np.asarray(() if remove is None else remove)
+        try:
+            ids = np.asarray(() if remove is None else remove)
+        except ValueError as error:
+            raise ShapeError(f"remove must have shape (k,): {error}") from error
         if ids.size == 0:
             return np.empty(0, np.int64)
         if ids.ndim != 1:
@@ -263,9 +274,11 @@ def as_volume(mesh: Any) -> VolumeMesh:
         return mesh
     found: dict[str, list[np.ndarray]] = {}
     for i, (name, data) in enumerate(_blocks(mesh)):
-        if name not in IGNORED:
-            _require_known((name,))
-            found.setdefault(name, []).append(as_indices(data, f"block {i}: {name}", _columns(name)))
+        if name in IGNORED:
+            warnings.warn(f"{len(data)} cells of type {name} are left out of the volume mesh", stacklevel=3)
+            continue
+        _require_known((name,))
+        found.setdefault(name, []).append(as_indices(data, f"block {i}: {name}", _columns(name)))
     return VolumeMesh({name: np.concatenate(parts) for name, parts in found.items()})
 
 
@@ -275,8 +288,13 @@ def _blocks(mesh: Any) -> Iterator[tuple[str, Any]]:
         blocks = blocks.items()
     elif not isinstance(blocks, list | tuple):
         raise ShapeError(f"a volume mesh is a dict of cells or has blocks of them; {type(mesh).__name__} is neither")
-    for block in blocks:
-        yield (block.type, block.data) if hasattr(block, "type") else block
+    for i, block in enumerate(blocks):
+        if hasattr(block, "type"):
+            yield block.type, block.data
+        elif isinstance(block, list | tuple) and len(block) == 2 and isinstance(block[0], str):
+            yield block[0], block[1]
+        else:
+            raise ShapeError(f"block {i} of the volume mesh is no pair of a type and its cells")
 
 
 def _require_known(names: Any) -> None:
