@@ -201,6 +201,10 @@ def test_duplicates_non_manifold_and_shells_between_solids():
     twice = {"tetra": [[0, 1, 2, 3], [1, 0, 3, 2]]}
     mesh = pliant.VolumeMesh(twice)
     assert_true(mesh, twice)
+    assert mesh.boundary.all()  # one solid, listed twice
+    closed = {"tetra": [[0, 1, 2, 3], [0, 1, 2, 4], [0, 1, 3, 4], [0, 2, 3, 4], [1, 2, 3, 4]]}
+    mesh = pliant.VolumeMesh(closed)
+    assert_true(mesh, closed)
     assert not mesh.boundary.any()
     assert mesh.surface().vertex_limit == 0
     fan = {"tetra": [[0, 1, 2, 3], [0, 2, 1, 4], [0, 1, 2, 5]]}

@@ -85,7 +85,9 @@ def topology(blocks) -> Topology:
         for v in cell:
             vertex_cells.setdefault(v, []).append(i)
     boundary = [
-        sum(cells[i][0] not in SHELLS for i in at) < 2 or any(cells[i][0] in SHELLS for i in at) for at in face_cells
+        len({frozenset(cells[i][1]) for i in at if cells[i][0] not in SHELLS}) < 2
+        or any(cells[i][0] in SHELLS for i in at)
+        for at in face_cells
     ]
     return Topology(cells, faces, edges, cell_faces, cell_edges, face_cells, edge_cells, vertex_cells, boundary)
 
