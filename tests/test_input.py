@@ -219,8 +219,10 @@ def test_meshio():
     contacts = pliant.ccd(meshio.Mesh(X, cells), X, DOWN)
     assert_identical(contacts, pliant.ccd(pliant.TriMesh(FACES[:1], [(3, 4)], [5]), X, DOWN))
     assert len(contacts) == 3
-    with pytest.raises(pliant.MeshError, match="quad"):
-        pliant.ccd(meshio.Mesh(X, [("quad", [(0, 1, 2, 3)])]), X, DOWN)
+    quads = meshio.Mesh(X, [("quad", [(0, 1, 2, 3)])])  # shells: a volume mesh
+    assert_identical(pliant.ccd(quads, X, DOWN), pliant.ccd(pliant.VolumeMesh({"quad": [(0, 1, 2, 3)]}), X, DOWN))
+    with pytest.raises(pliant.MeshError, match="tetra10 are not supported"):
+        pliant.ccd(meshio.Mesh(np.tile(X, (2, 1)), [("tetra10", [range(10)])]), X, DOWN)
 
 
 def test_what_looks_like_pyvista():
