@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._jit import helper, in_line, kernel
-from pliant.elementary.distance import shortest, spread_of
+from pliant.elementary.distance import shortest, shortest_level, spread_of
 from pliant.elementary.paths import Paths, position
 from pliant.filters.bernstein import unit_factor
 from pliant.mesh.features import VERTEX_FACE, quad
@@ -61,11 +61,20 @@ def measure_in_doubles(kind, x, table, pairs, count, within):
     kept = 0
     for p in range(count):
         q = quad(kind, table, pairs[p, 0], pairs[p, 1])
-        _, _, _, length, factor = _measured(kind, _rows(x, q), _NO_RADII)
+        _, _, _, length, factor = _measured_level(kind, _rows(x, q))
         if length / factor <= within:
             pairs[kept, 0], pairs[kept, 1] = pairs[p, 0], pairs[p, 1]
             kept += 1
     return kept
+
+
+@kernel
+def measure_gaps(kind, x, quads, distance):
+    """Fill in the distance (k,) of pairs with vertices quads (k, 4)."""
+    for p in range(len(quads)):
+        q = quads[p, 0], quads[p, 1], quads[p, 2], quads[p, 3]
+        _, _, _, length, factor = _measured_level(kind, _rows(x, q))
+        distance[p] = length / factor
 
 
 @kernel
@@ -75,7 +84,7 @@ def measure_at_rest(kind, x, quads, out, sides, begin, end):
     touching = 0
     for p in range(begin, end):
         q = _rows(x, (quads[p, 0], quads[p, 1], quads[p, 2], quads[p, 3]))
-        s, t, r, length, factor = _measured(kind, q, _NO_RADII)
+        s, t, r, length, factor = _measured_level(kind, q)
         out.distance[p] = length / factor
         touching += not length > 0.0
         weights = _note(kind, out.weights, out.normal, p, s, t, r, length)
@@ -92,7 +101,7 @@ def measure_contacts(kind, encounter, out, begin, end):
     quads, radii, paths, touching = encounter.quads, encounter.radii, encounter.paths, 0
     for p in range(begin, end):
         q, t = (quads[p, 0], quads[p, 1], quads[p, 2], quads[p, 3]), encounter.toi[p]
-        u, v, r, length, factor = _measured(kind, _rows(encounter.x0, q), _NO_RADII)
+        u, v, r, length, factor = _measured_level(kind, _rows(encounter.x0, q))
         out.distance[p] = length / factor
         r0, r1, r2, r3 = radii[q[0]], radii[q[1]], radii[q[2]], radii[q[3]]
         level = (r1 == r2 and r1 == r3) if kind == VERTEX_FACE else (r0 == r1 and r2 == r3)
@@ -129,10 +138,27 @@ def _sides(kind, p, w):
 
 @helper
 def _measured(kind, p, radii):
-    """(s, t, r, |r|, factor): what is closest, in units of 1 / factor: a power of two, by the size of the pair.
+    """(s, t, r, |r|, factor): what is closest, in units of 1 / factor: a power of two, by the size of the pair."""
+    in_line()
+    p, factor = _near_unit_size(p)
+    radii = radii[0] * factor, radii[1] * factor, radii[2] * factor, radii[3] * factor
+    s, t, _, r, _ = shortest(kind, spread_of(kind, p, radii))
+    return s, t, r, np.sqrt(dot(r, r)), factor
 
-    By 1 where that does as well: a power of two changes no bit, but takes 40 ns to find.
-    """
+
+@helper
+def _measured_level(kind, p):
+    """The same without radii: half of the code, which every first query compiles."""
+    in_line()
+    p, factor = _near_unit_size(p)
+    spread = spread_of(kind, p, _NO_RADII)
+    s, t, _, r = shortest_level(kind, spread.w, spread.a, spread.b)
+    return s, t, r, np.sqrt(dot(r, r)), factor
+
+
+@helper
+def _near_unit_size(p):
+    """The pair times a factor; by 1 where that does as well: a power of two changes no bit, but takes 40 ns to find."""
     in_line()
     m, factor = _extent(p), 1.0
     if not (m > 1e-30 and m < 1e30):
@@ -141,9 +167,7 @@ def _measured(kind, p, radii):
         unit = unit_factor((m, m, m))
         p = scale(p[0], unit), scale(p[1], unit), scale(p[2], unit), scale(p[3], unit)
         factor = 0.25 * unit
-        radii = radii[0] * factor, radii[1] * factor, radii[2] * factor, radii[3] * factor
-    s, t, _, r, _ = shortest(kind, spread_of(kind, p, radii))
-    return s, t, r, np.sqrt(dot(r, r)), factor
+    return p, factor
 
 
 @helper

@@ -18,6 +18,7 @@ from pliant.elementary.measure import (
     empty_closest,
     measure_at_rest,
     measure_contacts,
+    measure_gaps,
 )
 from pliant.filters.bernstein import magnitudes, restrict, scaled, unit_factor, vectors
 from pliant.mesh.features import VERTEX_FACE
@@ -44,7 +45,7 @@ def note_contacts(
     """Fill in weights and normal at the time of contact, and the distance at the start."""
     x0, x1 = motion
     if approach is None:
-        out.distance[:] = closest_points(kind, x0[quads], np.zeros(quads.shape))[0]
+        measure_gaps(kind, x0, quads, out.distance)
         out.weights[:], out.normal[:] = witness(kind, x0, x1, quads, toi)
         return
     touching: list[int] = []
