@@ -13,11 +13,10 @@ import numpy as np
 
 from pliant._jit import helper, kernel
 from pliant.mesh.cells import MOST_CORNERS, Rows, transpose
+from pliant.mesh.orphans import REACH_WORDS
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh
-
-REACH_WORDS = 8  # of 64 bits: a line of the cache, as for triangles (mesh/orphans.py)
 
 # Most vertices, faces and edges of a cell, a hexahedron: what a pair of cells can name.
 MOST_FACES, MOST_EDGES = 12, 18
@@ -115,15 +114,6 @@ def cells_adjacent(corners, count, i, j):
             if v == corners[j, t]:
                 return True
     return False
-
-
-@helper
-def cells_far(reach, i, j):
-    """Proves that no owner of a feature of cell i shares a vertex with one of j, nor i with j."""
-    common = np.int64(0)
-    for word in range(REACH_WORDS):
-        common |= reach[i, word] & reach[j, word]
-    return common == 0
 
 
 @kernel

@@ -19,10 +19,10 @@ from pliant.mesh.cell_features import (
     MOST_EDGE_EDGE,
     MOST_VERTEX_FACE,
     cells_adjacent,
-    cells_far,
     have_common_end,
     is_corner,
 )
+from pliant.mesh.orphans import are_far
 
 
 @kernel
@@ -54,7 +54,7 @@ def expand_cells(cells, bounds, selection, first, is_dynamic, vertex_face, edge_
         i, j = pairs[p, 0], pairs[p, 1]
         if wanted != ALL and (labels[i] == labels[j]) != (wanted == SELF):
             continue
-        if is_dynamic and not cells_far(reach, i, j):
+        if is_dynamic and not are_far(reach, i, j):
             vf, c0 = _vertices_near_faces(cells, bounds, i, j, vertex_face, vf)
             vf, c1 = _vertices_near_faces(cells, bounds, j, i, vertex_face, vf)
             ee, c2 = _edges_near_edges(cells, bounds, i, j, edge_edge, ee)
