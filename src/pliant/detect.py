@@ -308,8 +308,8 @@ def gate(
 ) -> tuple[TriMesh, np.ndarray, np.ndarray, np.ndarray | None]:
     """Checked input, and labels of the vertices' objects where they matter."""
     mesh = surface_of(mesh)
-    x0 = as_positions(x0, names[0])
-    x1 = as_positions(x1, names[1], len(x0))
+    at_rest, x0 = x1 is x0, as_positions(x0, names[0])
+    x1 = x0 if at_rest else as_positions(x1, names[1], len(x0))
     for indices, name in ((mesh.faces, "faces"), (mesh.loose_edges, "edges"), (mesh.loose_points, "points")):
         require_in_range(indices, name, len(x0))
     labels = None if objects is None else _as_labels(objects, mesh, len(x0))

@@ -13,15 +13,16 @@ from pliant._threads import Crew, Progress
 from pliant.contacts import Distance, Proximity
 from pliant.detect import dcd, gate, plan_for
 from pliant.elementary.advance import approach_of
-from pliant.elementary.exact import quads_of
+from pliant.elementary.measure import Near, empty_near
 from pliant.elementary.paths import straight_paths
-from pliant.elementary.witness import pairs_at_rest
+from pliant.elementary.witness import fill_near
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, elements_of
 from pliant.mesh.triangles import TriMesh
 from pliant.nearest import nearest_elements
-from pliant.pairs.order import canonical_order
 from pliant.pipeline import find_near
 from pliant.prepare import fit, prepare
+
+KINDS = VERTEX_FACE, EDGE_EDGE
 
 
 def proximity(
@@ -55,13 +56,14 @@ def proximity(
     scene = prepare(scene_mesh, x, x, labels, plan, helpers, tally, approach=approach)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, helpers)
     found = find_near(scene, fitted, plan, crew, tally, within)
-    parts = []
-    for kind, table in ((VERTEX_FACE, scene_mesh.faces), (EDGE_EDGE, scene_mesh.edges)):
-        elements = np.concatenate([np.empty((0, 2), np.int32), *(f for k, f in found if k == kind)])
-        elements = elements[canonical_order(elements)]
-        quads = quads_of(kind, table, elements)
-        parts.append((np.full(len(quads), kind, np.int8), elements, quads, *pairs_at_rest(kind, x, quads, helpers)))
-    return Proximity(*(np.concatenate(column) for column in zip(*parts, strict=True)), stages=tally.stages())
+    tables = scene_mesh.faces, scene_mesh.edges
+    pairs_of = [np.concatenate([np.empty((0, 2), np.int32), *(f for k, f in found if k == kind)]) for kind in KINDS]
+    near = empty_near(sum(map(len, pairs_of)))
+    split = len(pairs_of[VERTEX_FACE])
+    for kind, rows in ((VERTEX_FACE, slice(None, split)), (EDGE_EDGE, slice(split, None))):
+        fill_near(kind, x, tables[kind], pairs_of[kind], Near(*(column[rows] for column in near)), helpers)
+    kinds = np.repeat(np.array(KINDS, np.int8), (split, len(near.distance) - split))
+    return Proximity(kinds, *near, stages=tally.stages())
 
 
 def distance(mesh_a: Any, xa: Any, mesh_b: Any, xb: Any, *, threads: int | None = None) -> Distance:

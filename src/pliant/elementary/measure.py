@@ -24,6 +24,17 @@ class Closest(NamedTuple):
     normal: np.ndarray  # (k, 3), 0 where the features touch
 
 
+class Near(NamedTuple):
+    """Pairs of features at rest, row by row: to be filled in."""
+
+    elements: np.ndarray  # (k, 2) int32
+    vertices: np.ndarray  # (k, 4) int32
+    distance: np.ndarray  # (k,)
+    points: np.ndarray  # (k, 2, 3) the closest point of either feature
+    weights: np.ndarray  # (k, 4)
+    normal: np.ndarray  # (k, 3), 0 where the features touch
+
+
 class Encounter(NamedTuple):
     """Contacts of features with radii, row by row."""
 
@@ -37,6 +48,13 @@ class Encounter(NamedTuple):
 
 def empty_closest(count: int) -> Closest:
     return Closest(np.empty(count), np.empty((count, 4)), np.empty((count, 3)))
+
+
+def empty_near(count: int) -> Near:
+    return Near(
+        np.empty((count, 2), np.int32), np.empty((count, 4), np.int32), np.empty(count),
+        np.empty((count, 2, 3)), np.empty((count, 4)), np.empty((count, 3)),
+    )  # fmt: skip
 
 
 @kernel
@@ -78,19 +96,22 @@ def measure_gaps(kind, x, quads, distance):
 
 
 @kernel
-def measure_at_rest(kind, x, quads, out, sides, begin, end):
-    """Fill in rows begin .. end of out, for vertices quads (k, 4), and of sides (k, 2, 3), the point on either feature;
-    returns how many touch."""
+def measure_at_rest(kind, x, table, pairs, order, out, begin, end):
+    """Fill in rows begin .. end of out, each for the pair that the order says; returns how many touch."""
     touching = 0
     for p in range(begin, end):
-        q = _rows(x, (quads[p, 0], quads[p, 1], quads[p, 2], quads[p, 3]))
+        i, j = pairs[order[p], 0], pairs[order[p], 1]
+        vertices = quad(kind, table, i, j)
+        q = _rows(x, vertices)
         s, t, r, length, factor = _measured_level(kind, q)
-        out.distance[p] = length / factor
         touching += not length > 0.0
-        weights = _note(kind, out.weights, out.normal, p, s, t, r, length)
-        first, second = _sides(kind, q, weights)
+        out.elements[p, 0], out.elements[p, 1] = i, j
+        for k in range(4):
+            out.vertices[p, k] = vertices[k]
+        out.distance[p] = length / factor
+        first, second = _sides(kind, q, _note(kind, out.weights, out.normal, p, s, t, r, length))
         for k in range(3):
-            sides[p, 0, k], sides[p, 1, k] = first[k], second[k]
+            out.points[p, 0, k], out.points[p, 1, k] = first[k], second[k]
     return touching
 
 

@@ -14,6 +14,7 @@ from pliant.elementary.advance import Approach
 from pliant.elementary.measure import (
     Closest,
     Encounter,
+    Near,
     closest_points,
     empty_closest,
     measure_at_rest,
@@ -22,6 +23,7 @@ from pliant.elementary.measure import (
 )
 from pliant.filters.bernstein import magnitudes, restrict, scaled, unit_factor, vectors
 from pliant.mesh.features import VERTEX_FACE
+from pliant.pairs.order import canonical_order
 from pliant.vec3 import add, cross, dot, max_norm, scale, sub
 
 _PARALLEL = 1e-20  # |n|^2 against |e1|^2 |e2|^2 below which weights from n would have no correct digit
@@ -56,20 +58,16 @@ def note_contacts(
         out.weights[rows], out.normal[rows] = witness(kind, x0, x1, quads[rows], toi[rows])
 
 
-def pairs_at_rest(
-    kind: int, x: np.ndarray, quads: np.ndarray, crew: Crew
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """distance (k,), the closest point of either feature (k, 2, 3), weights (k, 4), normal (k, 3) of pairs at x.
+def fill_near(kind: int, x: np.ndarray, table: np.ndarray, pairs: np.ndarray, near: Near, crew: Crew) -> None:
+    """Fill in a table of pairs of features at x, (k, 2), in canonical order; table: the mesh's faces or its edges.
 
     The normal of features that touch is any unit vector that separates them.
     """
-    out, sides = empty_closest(len(quads)), np.empty((len(quads), 2, 3))
-    touching: list[int] = []
-    crew.run_range(lambda a, b: touching.append(measure_at_rest(kind, x, quads, out, sides, a, b)), len(quads))
+    order, touching = canonical_order(pairs), list[int]()
+    crew.run_range(lambda a, b: touching.append(measure_at_rest(kind, x, table, pairs, order, near, a, b)), len(pairs))
     if any(touching):
-        rows = np.flatnonzero(~out.normal.any(axis=1))
-        out.normal[rows] = witness(kind, x, x, quads[rows], np.zeros(len(rows)))[1]
-    return out.distance, sides, out.weights, out.normal
+        rows = np.flatnonzero(~near.normal.any(axis=1))
+        near.normal[rows] = witness(kind, x, x, near.vertices[rows], np.zeros(len(rows)))[1]
 
 
 def distance_at_rest(kind: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -44,7 +44,8 @@ def split_elements(element_bounds: np.ndarray, crew: Crew) -> Tree:
     depth = depth_for(count)
     centres = centres_of(element_bounds)
     top = min(depth, TOP_LEVELS)
-    split_below(centres, 0, 0, top)
+    for level in range(top):
+        crew.run(lambda _, i, level=level: split_below(centres, level, i, level + 1), range(1 << level))
     crew.run(lambda _, i: split_below(centres, top, i, depth), range(1 << top))
     begin = (np.arange((1 << depth) + 1, dtype=np.int64) * count) >> depth
     return Tree(centres[:, 3].astype(np.int32), begin, depth)
