@@ -43,15 +43,17 @@ def test_every_culling_gives_the_result_of_brute_force(name):
 
 
 def test_cones_cull_something():
-    culled = {}
+    culled, pairs, pairs_without = {}, 0, 0
     for name in SCENES:
         mesh, frames = frames_of(name, 2)
         stages = {s.name: s for s in pliant.ccd(mesh, *frames, culling="cones").stages}
         without = {s.name: s for s in pliant.ccd(mesh, *frames).stages}
         tests = stages["contours"]
         culled[name] = tests.pairs_in - tests.pairs_out
-        if culled[name] > 20:
-            assert stages["traversal"].pairs_out < without["traversal"].pairs_out
+        if culled[name] > 20:  # another tree has other owners, so that single scenes may differ either way
+            pairs += stages["traversal"].pairs_out
+            pairs_without += without["traversal"].pairs_out
+    assert pairs < 0.95 * pairs_without
     assert sum(count > 5 for count in culled.values()) > 9, culled
 
 

@@ -273,7 +273,7 @@ def dcd(
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation("decide_triangles_in_doubles", 15)
     scene = prepare(scene_mesh, x, x, labels, plan, Crew(crew.threads), tally, features=False)
-    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
+    fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads), features=False)
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
     return tabulate_intersections(find_intersections(scene, fitted, plan, crew, tally), tally)
 

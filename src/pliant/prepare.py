@@ -21,9 +21,9 @@ from pliant.filters.csat import gather_corners, gather_resting_corners
 from pliant.filters.csat_cells import gather_cells
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
 from pliant.hierarchy.discs import split_into_patches
-from pliant.hierarchy.traverse import INTER, Forest
+from pliant.hierarchy.traverse import INTER, PARTICIPANT, WITH_EDGES, WITH_VERTICES, Forest, all_roles
 from pliant.mesh.cell_features import Cells, inner_pairs
-from pliant.mesh.features import Elements, Owned, assign_features, elements_of, faces_of, no_features
+from pliant.mesh.features import Elements, Owned, assign_features, elements_of, faces_of, gather_features, no_features
 from pliant.mesh.orphans import Incidence, incidence_of, orphan_pairs
 from pliant.mesh.patches import Patches, patches_of, twins_of
 from pliant.mesh.triangles import TriMesh
@@ -54,6 +54,7 @@ class Prepared(NamedTuple):
     tree: Tree
     labels: np.ndarray  # object of each place; of each cell, by id
     label_range: np.ndarray  # of each node
+    roles: np.ndarray  # of each place, for the traversal
     patches: Patches | None  # for normal cones
     incidence: Incidence | None  # for dynamic assignment
     orphans: tuple[np.ndarray, np.ndarray]  # the pairs of features that no two elements bring up: VF, EE
@@ -94,16 +95,31 @@ def prepare(
         tree = split_elements(element_bounds, crew)
     leaves = Elements(*(np.take(a, tree.order, axis=0) for a in elements))
     labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
-    owned = assign_features(leaves, mesh.edges, len(x0)) if features else no_features(len(leaves.face))
+    if features:
+        assign = gather_features if plan.assignment == "static" else assign_features
+        owned = assign(leaves, mesh.edges, len(x0))
+    else:
+        owned = no_features(len(leaves.face))
     edges = mesh.edges if features else np.empty((0, 2), np.int32)
     scene = Prepared(
         x0, x1, 0.0, 1.0, mesh.faces, edges, leaves, owned,
-        tree, labels, label_ranges(labels, tree.begin),
+        tree, labels, label_ranges(labels, tree.begin), roles_of(owned, plan.assignment),
         patches_of(leaves, tree.begin, len(mesh.edges), len(x0)) if with_cones else None,
         *_dynamic(mesh, leaves, owned, plan), None, owned.vertex, approach, reach,
     )  # fmt: skip
     tally.lap("hierarchy", clock)
     return moved(scene, x0, x1)
+
+
+def roles_of(owned: Owned, assignment: str) -> np.ndarray:
+    """What elements own, where that decides which pairs are looked at."""
+    count = len(owned.vertex_start) - 1
+    if assignment == "dynamic":
+        return all_roles(count)
+    roles = np.full(count, PARTICIPANT, np.int8)
+    roles[owned.vertex_start[1:] > owned.vertex_start[:-1]] |= WITH_VERTICES
+    roles[owned.edge_start[1:] > owned.edge_start[:-1]] |= WITH_EDGES
+    return roles
 
 
 def prepare_volume(
@@ -126,7 +142,7 @@ def prepare_volume(
     labels = np.ascontiguousarray(labels[cells.corners[:, 0]], np.int32)
     scene = Prepared(
         x0, x1, 0.0, 1.0, mesh.faces, mesh.edges, leaves, no_features(len(corners)),
-        tree, labels, label_ranges(labels[tree.order], tree.begin), None, None,
+        tree, labels, label_ranges(labels[tree.order], tree.begin), all_roles(len(corners)), None, None,
         (none, none) if plan.wanted == INTER else listed, cells, mesh.vertices, approach, reach,
     )  # fmt: skip
     tally.lap("hierarchy", clock)
@@ -183,9 +199,10 @@ def fit(
     bounds_of, points = _bounds_of_features(
         scene, vertex_bounds, place_bounds, horizon, crew, new if features else None
     )
+    roles = scene.roles if features else all_roles(len(place_bounds))
     of_elements = corners if scene.cells is None else scene.cells.corners
     fitted = Fitted(
-        Forest(nodes, place_bounds, scene.tree.begin, np.zeros(len(nodes), np.int8), scene.label_range),
+        Forest(nodes, place_bounds, scene.tree.begin, np.zeros(len(nodes), np.int8), scene.label_range, roles),
         bounds_of,
         points,
         _furthest(scene.reach, of_elements) * scene.factor if len(scene.reach) else NO_REACH,

@@ -19,6 +19,7 @@ from pliant.hierarchy.traverse import (
     Forest,
     State,
     Walk,
+    all_roles,
     cut_through,
     every_pair,
     traverse,
@@ -41,7 +42,7 @@ def forest_of(tree, element_bounds, labels=None, free=None):
     labels = np.zeros(len(tree.order), np.int32) if labels is None else labels[tree.order]
     nodes = fit_nodes(place_bounds, tree.begin)
     free = np.zeros(len(nodes), np.int8) if free is None else free
-    return Forest(nodes, place_bounds, tree.begin, free, label_ranges(labels, tree.begin))
+    return Forest(nodes, place_bounds, tree.begin, free, label_ranges(labels, tree.begin), all_roles(len(place_bounds)))
 
 
 def tree_of(element_bounds, labels=None):

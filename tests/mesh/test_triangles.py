@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.mesh.features import assign_features, elements_of
+from pliant.mesh.features import assign_features, elements_of, gather_features
 from pliant.mesh.orphans import orphan_pairs
 from tests.meshes import soup
 
@@ -75,10 +75,11 @@ def test_components():
         assert len(groups) > 1 or vertices == 12
 
 
-def test_every_feature_has_one_owner_that_contains_it():
+@pytest.mark.parametrize("assign", [assign_features, gather_features])
+def test_every_feature_has_one_owner_that_contains_it(assign):
     for mesh in SOUPS:
         elements = elements_of(mesh)
-        owned = assign_features(elements, mesh.edges, mesh.vertex_limit)
+        owned = assign(elements, mesh.edges, mesh.vertex_limit)
         assert sorted(owned.vertex.tolist()) == mesh.vertices.tolist()
         assert sorted(owned.edge.tolist()) == list(range(len(mesh.edges)))
         for i, (corners, sides) in enumerate(zip(elements.corners.tolist(), elements.sides.tolist())):

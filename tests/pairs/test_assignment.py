@@ -10,11 +10,12 @@ import pytest
 
 from pliant import TriMesh, scenes
 from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.hierarchy.traverse import ALL, INTER, SELF
-from pliant.mesh.features import Elements, assign_features, elements_of
+from pliant.hierarchy.traverse import ALL, INTER, SELF, WITH_EDGES, WITH_VERTICES
+from pliant.mesh.features import Elements, assign_features, elements_of, gather_features
 from pliant.mesh.orphans import TooManyOrphans, incidence_of, orphan_pairs
 from pliant.pairs.dynamic import drop_adjacent, expand_dynamic, expand_orphans
 from pliant.pairs.static import expand_static
+from pliant.prepare import roles_of
 from pliant.scenes.shapes import grid, icosphere
 
 small = [pytest.mark.unit, pytest.mark.bounds]
@@ -101,11 +102,11 @@ class Setting(NamedTuple):
     separate: np.ndarray  # which of the pairs share no vertex
 
     @classmethod
-    def of(cls, mesh, x0=None, x1=None, seed=0):
+    def of(cls, mesh, x0=None, x1=None, seed=0, assign=assign_features):
         elements = elements_of(mesh)
         order = np.random.default_rng(seed).permutation(len(elements.face))
         leaves = Elements(*(np.ascontiguousarray(a[order]) for a in elements))
-        owned = assign_features(leaves, mesh.edges, mesh.vertex_limit)
+        owned = assign(leaves, mesh.edges, mesh.vertex_limit)
         everything = np.tile([-np.inf, np.inf] * 3, (mesh.vertex_limit, 1))
         vertex_bounds = everything if x0 is None else bound_vertices(x0, x1)
         element_bounds = bound_union(vertex_bounds, leaves.corners)
@@ -158,6 +159,26 @@ def test_every_feature_pair_comes_once(name):
         setting = Setting.of(mesh, seed=seed)
         assert setting.static() == expected
         assert both(setting.dynamic(), as_lists(*setting.orphans)) == expected
+
+
+@every_mesh
+def test_few_owners_bring_up_every_feature_pair_once(name):
+    """And pairs of elements that own nothing to compare, which the traversal passes over, would bring up none."""
+    mesh = MESHES[name]
+    for seed in range(3):
+        setting = Setting.of(mesh, seed=seed, assign=gather_features)
+        a, b = roles_of(setting.owned, "static")[setting.pairs.T]
+        busy = ((a | b) & WITH_VERTICES > 0) | (a & b & WITH_EDGES > 0)
+        assert setting.static(setting.pairs[busy]) == setting.static() == feature_pairs(mesh)
+
+
+def test_few_owners_are_few():
+    mesh, owners = TriMesh(grid(20, 20)[0]), {}
+    for assign in (assign_features, gather_features):
+        owned = assign(elements_of(mesh), mesh.edges, mesh.vertex_limit)
+        owners[assign] = [np.count_nonzero(np.diff(start)) for start in (owned.vertex_start, owned.edge_start)]
+    assert owners[gather_features][0] < 0.6 * owners[assign_features][0]
+    assert owners[gather_features][1] < 0.8 * owners[assign_features][1]
 
 
 @every_mesh

@@ -19,7 +19,7 @@ from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.bounds.kdops import NO_REACH
 from pliant.hierarchy.build import Tree
-from pliant.hierarchy.traverse import ALL, Forest
+from pliant.hierarchy.traverse import ALL, Forest, all_roles
 from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_VERTEX_FACE, have_common_end, is_corner
 from pliant.mesh.cells import Rows
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, Elements, no_features
@@ -64,14 +64,15 @@ def scene_of(moving: Moving, tree: Tree | None = None) -> Prepared:
     leaves = Elements(np.empty((0, 3), np.int32), np.empty(0, np.int32), np.empty((0, 3), np.int32))
     scene = Prepared(
         x0, x1, 0.0, 1.0, mesh.faces, mesh.edges, leaves, no_features(0), tree, np.empty(0, np.int32), _NO_PAIRS,
-        None, None, (_NO_PAIRS, _NO_PAIRS), None, mesh.vertices, None, NO_REACH,
+        all_roles(0), None, None, (_NO_PAIRS, _NO_PAIRS), None, mesh.vertices, None, NO_REACH,
     )  # fmt: skip
     return moved(scene, x0, x1)
 
 
 def fitted_to(tree: Tree, nodes: np.ndarray, places: np.ndarray) -> Fitted:
     """Bounds of nodes and places for the traversal, and of nothing else."""
-    forest = Forest(nodes, places, tree.begin, np.zeros(len(nodes), np.int8), np.zeros((len(nodes), 2), np.int32))
+    free, labels = np.zeros(len(nodes), np.int8), np.zeros((len(nodes), 2), np.int32)
+    forest = Forest(nodes, places, tree.begin, free, labels, all_roles(len(places)))
     return Fitted(forest, (), np.empty((0, 18)), NO_REACH)
 
 

@@ -92,15 +92,14 @@ def split_below(centres, level, i, depth):
 
 @helper
 def _widest_axis(centres, begin, end):
-    axis, widest = 0, -1.0
-    for k in range(3):
-        lower, upper = np.inf, -np.inf
-        for i in range(begin, end):
-            lower = min(lower, centres[i, k])
-            upper = max(upper, centres[i, k])
-        if upper - lower > widest:
-            axis, widest = k, upper - lower
-    return axis
+    lower_x = lower_y = lower_z = np.inf
+    upper_x = upper_y = upper_z = -np.inf
+    for i in range(begin, end):
+        x, y, z = centres[i, 0], centres[i, 1], centres[i, 2]
+        lower_x, lower_y, lower_z = min(lower_x, x), min(lower_y, y), min(lower_z, z)
+        upper_x, upper_y, upper_z = max(upper_x, x), max(upper_y, y), max(upper_z, z)
+    x, y, z = upper_x - lower_x, upper_y - lower_y, upper_z - lower_z
+    return 0 if x >= y and x >= z else 1 if y >= z else 2
 
 
 @helper

@@ -16,6 +16,11 @@ from pliant.bounds.kdops import box, overlap
 # Which pairs of objects are wanted: all, within one object, between different ones.
 ALL, SELF, INTER = 0, 1, 2
 
+# What an element does in a pair. One with vertices has something to test against any other; one with edges against
+# others with edges; two others are not a pair.
+PARTICIPANT, WITH_VERTICES, WITH_EDGES = 1, 2, 4
+_ANY = PARTICIPANT | WITH_VERTICES | WITH_EDGES
+
 # Four children for each pair on the way down, depth at most 31: the stack cannot overflow.
 STACK_SIZE = 4 * 32
 
@@ -28,6 +33,7 @@ class Forest(NamedTuple):
     begin: np.ndarray  # (2**depth + 1,) places where the leaves begin
     free: np.ndarray  # (2**(depth + 1),) int8, not 0: nothing below the node meets anything else below it
     labels: np.ndarray  # (2**(depth + 1), 2) int32 smallest and largest label of an object below
+    roles: np.ndarray  # (k,) int8 PARTICIPANT, and what the elements own by place
 
 
 class Walk(NamedTuple):
@@ -50,6 +56,11 @@ class State(NamedTuple):
     stopped: int = 0  # pairs in stops
     compared: int = 0  # pairs of bounds, since it went on
     done: bool = False
+
+
+def all_roles(count: int) -> np.ndarray:
+    """Of elements of which every two are a pair."""
+    return np.full(count, _ANY, np.int8)
 
 
 def cut_through(forest: Forest, wanted: int, most: int) -> tuple[np.ndarray, int]:
@@ -87,7 +98,7 @@ def traverse(forest, wanted, first_stop, lowest, walk, state):
     Emits pairs of nodes from heap index first_stop on; where that is beyond all nodes, pairs of places of the elements
     themselves, the smaller first. lowest: first node of the lowest level of the front that is noted.
     """
-    nodes, places, begin, free = forest.nodes, forest.places, forest.begin, forest.free
+    nodes, places, begin, free, roles = forest.nodes, forest.places, forest.begin, forest.free, forest.roles
     front, stack, out, stops = walk.front, walk.stack, walk.out, walk.stops
     taken, top, count, stopped, compared = state.taken, state.top, state.emitted, state.stopped, 0
     leaves, done = len(begin) - 1, False
@@ -135,7 +146,10 @@ def traverse(forest, wanted, first_stop, lowest, walk, state):
                 stopped += 1
             for i in range(a_begin, a_end):
                 box_i = box(places, i)
+                partners = _ANY if roles[i] & WITH_VERTICES else (roles[i] & WITH_EDGES) | WITH_VERTICES
                 for j in range(i + 1 if a == b else b_begin, b_end):
+                    if not roles[j] & partners:
+                        continue
                     compared += 1
                     if overlap(box_i, places, i, places, j):
                         out[count, 0], out[count, 1] = i, j

@@ -1,8 +1,12 @@
 """Elements and the features they own: what the hierarchy is built over and what makes each feature pair come once.
 
 An element is a face, a loose edge or a loose point. Static assignment (representative triangles; Algorithm 4 of paper
-004): each vertex and each edge belongs to the first element that contains it, and a pair of features is looked at
-where the pair of its owners is. That needs *every* pair of owners to be visited, adjacent ones too.
+004): each vertex and each edge belongs to one element that contains it, and a pair of features is looked at where the
+pair of its owners is. That needs *every* pair of owners to be visited, adjacent ones too.
+
+Which one owns a feature is free. The first is what dynamic assignment builds on. Static assignment is faster the fewer
+there are that own anything: two elements without a vertex to test or edges on both sides need not be looked at. Of the
+pairs with overlapping boxes of armadillo-rollers at rest that is 9 % with first owners, and 46 % with few.
 """
 
 from __future__ import annotations
@@ -65,8 +69,16 @@ def no_features(count: int) -> Owned:
 
 
 def assign_features(elements: Elements, edges: np.ndarray, vertex_count: int) -> Owned:
-    """Static assignment: greedy, the first element in the given order that has a feature owns it."""
+    """The first element in the given order that has a feature owns it."""
     return Owned(*_first_owners(elements.corners, elements.sides, edges, vertex_count))
+
+
+def gather_features(elements: Elements, edges: np.ndarray, vertex_count: int) -> Owned:
+    """Few elements own all features, greedily in the given order."""
+    vertex_owner, edge_owner = _few_owners(elements.corners, elements.sides, vertex_count, len(edges))
+    vertex_start, vertex = _list_owned(elements.corners, vertex_owner)
+    edge_start, edge = _list_owned(elements.sides, edge_owner)
+    return Owned(vertex_start, vertex, edge_start, edge, np.take(edges, edge, axis=0))
 
 
 @kernel
@@ -90,6 +102,58 @@ def _first_owners(corners, sides, edges, vertex_count):
                 edge_count += 1
         vertex_start[i + 1], edge_start[i + 1] = vertices, edge_count
     return vertex_start, vertex[:vertices].copy(), edge_start, edge, ends
+
+
+@kernel
+def _few_owners(corners, sides, vertex_count, edge_count):
+    """Owners of vertices and of edges: elements with all sides free take them, with corners if these are free as well;
+    then what is left of their corners; then what is left, first where two sides are free."""
+    vertex_owner, edge_owner = np.full(vertex_count, np.int32(-1)), np.full(edge_count, np.int32(-1))
+    for least in (3, 2, 1):
+        for i in range(len(corners)):
+            taken = 0
+            for k in range(3):
+                e = sides[i, k]
+                taken += e >= 0 and edge_owner[e] != -1
+            if taken > 3 - least:
+                if least < 3 and taken == 3:
+                    owns = False
+                    for k in range(3):
+                        owns = owns or edge_owner[sides[i, k]] == i
+                    if owns or least == 1:
+                        _take_free(corners, vertex_owner, i)
+                continue
+            _take_free(sides, edge_owner, i)
+            if least < 3 or _all_free(corners, vertex_owner, i):
+                _take_free(corners, vertex_owner, i)
+    return vertex_owner, edge_owner
+
+
+@helper
+def _all_free(ids, owner, i):
+    return owner[ids[i, 0]] == -1 and owner[ids[i, 1]] == -1 and owner[ids[i, 2]] == -1
+
+
+@helper
+def _take_free(ids, owner, i):
+    for k in range(3):
+        if ids[i, k] >= 0 and owner[ids[i, k]] == -1:
+            owner[ids[i, k]] = i
+
+
+@kernel
+def _list_owned(ids, owner):
+    """start (k + 1,) and the ids that each element owns, in the order of the elements."""
+    start, out, count = np.zeros(len(ids) + 1, np.int32), np.empty(len(owner), np.int32), 0
+    for i in range(len(ids)):
+        for k in range(3):
+            f = ids[i, k]
+            if f >= 0 and owner[f] == i:
+                owner[f] = -2  # an edge as an element names a vertex twice
+                out[count] = f
+                count += 1
+        start[i + 1] = count
+    return start, out[:count].copy()
 
 
 @helper
