@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from pliant import baselines, io, scenes
+    from pliant import baselines, characters, io, scenes
     from pliant._arrays import MeshError
     from pliant._tally import Stage
     from pliant.contacts import (
@@ -90,6 +90,7 @@ __all__ = [
     "VolumeMesh",
     "baselines",
     "ccd",
+    "characters",
     "dcd",
     "distance",
     "edge_edge",
@@ -108,7 +109,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in ("baselines", "io", "scenes"):
+    if name in ("baselines", "characters", "io", "scenes"):
         return import_module(f"pliant.{name}")
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)

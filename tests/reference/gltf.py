@@ -60,7 +60,9 @@ class File:
         layout = "<" + str(width) + _FORMATS[kind]
         stride = view.get("byteStride", struct.calcsize(layout))
         start = view.get("byteOffset", 0) + offset
-        return [list(struct.unpack_from(layout, self.buffers[view["buffer"]], start + i * stride)) for i in range(count)]
+        return [
+            list(struct.unpack_from(layout, self.buffers[view["buffer"]], start + i * stride)) for i in range(count)
+        ]
 
     def vertices(self, skin: int = 0) -> tuple[list, list, list]:
         """Positions, lists of (joint, weight), and triangles of all meshes that a skin carries, in the file's order."""
@@ -153,7 +155,7 @@ class File:
 
 
 def skinned(position: list[float], influences: list[tuple[int, float]], matrices: list) -> list[float]:
-    """One vertex, by linear blend skinning; weights are made to sum to 1, as the specification allows for rounded ones."""
+    """One vertex, by linear blend skinning; weights are made to sum to 1, which rounded ones do not."""
     total = sum(weight for _, weight in influences)
     out = [0.0, 0.0, 0.0]
     point = [*position, 1.0]
@@ -165,9 +167,7 @@ def skinned(position: list[float], influences: list[tuple[int, float]], matrices
 
 def _triangles(corners: list[int], mode: int) -> list[tuple[int, int, int]]:
     if mode == _STRIP:
-        found = [
-            (corners[i], corners[i + 1 + i % 2], corners[i + 2 - i % 2]) for i in range(len(corners) - 2)
-        ]
+        found = [(corners[i], corners[i + 1 + i % 2], corners[i + 2 - i % 2]) for i in range(len(corners) - 2)]
         return [face for face in found if len(set(face)) == 3]
     if mode == _FAN:
         return [(corners[i + 1], corners[i + 2], corners[0]) for i in range(len(corners) - 2)]
