@@ -51,6 +51,7 @@ def test_linear_blending_is_the_mean_of_where_joints_take_a_vertex():
 
 
 @pytest.mark.unit
+@pytest.mark.bounds
 @pytest.mark.parametrize("kind", ["rigid", "scaled", "sheared", "mirrored", "flat", "zero", "point reflection"])
 def test_one_joint_takes_a_vertex_where_its_transform_says(kind):
     rng = np.random.default_rng(1)
@@ -130,8 +131,8 @@ def test_between_two_joints_is_the_screw_between_them():
 
 @pytest.mark.unit
 def test_the_side_of_the_strongest_joint_and_not_of_the_first():
-    """Turns by -100, 0 and 170 degrees about one axis: seen from the first, the last is on the other side, and the
-    three cancel; seen from the second, which is strongest, they do not."""
+    """Turns by -100, 0 and 170 degrees about one axis: seen from the first, the last is nearer the other way round;
+    seen from the second, which is strongest, it is not."""
     transforms = np.array([affine(rotation((0, 0, 1), np.radians(a))) for a in (-100, 0, 170)])
     joints, weights = np.array([[0, 1, 2]]), np.array([[0.2, 0.5, 0.3]])
     moved = dual_quaternion_blend([[1.0, 0.0, 0.0]], joints, weights, transforms)

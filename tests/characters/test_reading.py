@@ -140,6 +140,7 @@ def random_clip(builder: Builder, rng, mode: str) -> dict:
 
 
 @pytest.mark.unit
+@pytest.mark.bounds
 @pytest.mark.parametrize("seed", range(4))
 def test_a_random_rig(tmp_path, seed):
     kept = agrees_with_the_formulas(random_rig(np.random.default_rng(seed)).write(tmp_path), tolerance=1e-11)
@@ -241,6 +242,17 @@ def test_welding_leaves_out_what_has_collapsed_and_what_is_unused(tmp_path):
     assert character.rest.tolist() == x.tolist()
     assert is_closed(character.mesh)
     assert len(pliant.characters.load(path, weld=False).rest) == 15
+
+
+@pytest.mark.unit
+def test_a_surface_of_which_welding_leaves_nothing(tmp_path):
+    builder = simple()
+    attributes = builder.json["meshes"][0]["primitives"][0]["attributes"]
+    attributes["POSITION"] = builder.accessor(np.ones((60, 3)))
+    path = builder.write(tmp_path)
+    assert len(pliant.characters.load(path, weld=False).mesh.faces) == 20
+    with pytest.raises(SkinError, match=r"rig\.glb: skins\[0\]: all its triangles have collapsed"):
+        pliant.characters.load(path)
 
 
 def two_skins() -> Builder:

@@ -171,6 +171,7 @@ def test_sampling_leaves_the_skeleton_alone():
         ({"joints": [0.0, 1.0, 2.0]}, MeshError, "integers"),
         ({"inverse_bind": np.full((3, 4, 4), np.nan)}, MeshError, r"inverse_bind\[0, 0, 0\] is nan"),
         ({"rest": rest_of(2)}, ShapeError, "a pose of 3 nodes"),
+        ({"rest": rest_of(3)._replace(rotation=np.full((3, 4), 0.6))}, SkeletonError, "node 0 is a quaternion of"),
     ],
 )
 def test_a_bad_skeleton(change, error, message):

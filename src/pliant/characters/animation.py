@@ -1,6 +1,6 @@
 """Keys over time: all channels of a clip in one pass, by the formulas of appendix C of glTF 2.0.
 
-43 bones (129 channels) take some ten microseconds: a call of numpy for each channel would be a millisecond.
+57 channels take 10 microseconds; some calls of numpy for each of them would take a millisecond.
 """
 
 from __future__ import annotations
@@ -38,14 +38,15 @@ class Tracks(NamedTuple):
 
 def pack(channels: tuple[Channel, ...]) -> Tracks:
     """The channels as a kernel reads them; quaternions of linear and step keys get length 1."""
-    targets = [(channel.node, channel.path) for channel in channels]
+    moved: set[tuple[int, str]] = set()
     values = []
     for place, channel in enumerate(channels):
         fault = _fault_of(channel)
-        if not fault and targets.index(targets[place]) != place:
+        if not fault and (channel.node, channel.path) in moved:
             fault = f"a second one for the {channel.path} of node {channel.node}"
         if fault:
             raise ClipError(f"channel {place}: {fault}")
+        moved.add((channel.node, channel.path))
         keys = np.asarray(channel.values, np.float64)
         if channel.path == "rotation" and channel.interpolation != "cubic":
             keys = keys / np.linalg.norm(keys, axis=-1, keepdims=True)

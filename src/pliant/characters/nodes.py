@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from .accessors import Accessors
@@ -20,9 +22,9 @@ def read_skeleton(document: Document, accessors: Accessors, skin: int) -> tuple[
     joints = entry.integers("joints")
     if not joints:
         raise entry.error(SkinError, "has no joints")
-    twice = [joint for i, joint in enumerate(joints) if joint in joints[:i]]
-    if twice:
-        raise entry.error(SkinError, f"nodes[{twice[0]}] is a joint twice")
+    if len(set(joints)) < len(joints):
+        twice = next(joint for joint, count in Counter(joints).items() if count > 1)
+        raise entry.error(SkinError, f"nodes[{twice}] is a joint twice")
     parents = _parents(document)
     order = _from_the_roots(document, entry, joints, parents)
     place = {node: i for i, node in enumerate(order)}

@@ -12,6 +12,7 @@ from pliant.mesh.triangles import TriMesh
 
 from .accessors import Accessors
 from .clips import read_clips
+from .errors import SkinError
 from .gltf import Document
 from .nodes import read_skeleton
 from .rig import Character
@@ -39,6 +40,8 @@ def load(path: str | os.PathLike[str], *, weld: bool = True, skin: str | int | N
     _note_others(document, chosen, skin is not None, notes)
     if weld:
         surface = welded(surface)
+        if len(surface.faces) == 0:
+            raise SkinError(f"{document.name}: skins[{chosen}]: all its triangles have collapsed to points or lines")
     character = Character(
         document.path.stem,
         TriMesh(surface.faces),

@@ -67,6 +67,11 @@ class Skeleton:
         if [array.shape for array in checked] != [(len(self.names), width) for width in (3, 4, 3)]:
             shapes = ", ".join(str(array.shape) for array in checked)
             raise ShapeError(f"a pose of {len(self.names)} nodes has (k, 3), (k, 4) and (k, 3), but this one {shapes}")
+        lengths = np.linalg.norm(checked.rotation, axis=1)
+        off = np.abs(lengths - 1.0) > 1e-6
+        if off.any():
+            node = int(np.argmax(off))
+            raise SkeletonError(f"the rotation of node {node} is a quaternion of length {lengths[node]:g}, not 1")
         return checked
 
     def globals(self, pose: Pose | None = None) -> np.ndarray:
@@ -120,7 +125,7 @@ class Clip:
         after the last that of the last: to loop is for the caller."""
         if not math.isfinite(t):
             raise ClipError(f"clip {self.name!r}: time {t} is not finite")
-        highest = max((channel.node for channel in self.channels), default=-1)
+        highest = int(self._tracks.nodes.max(initial=-1))
         if highest >= len(skeleton.names):
             raise ClipError(f"clip {self.name!r} moves node {highest}, but the skeleton has {len(skeleton.names)}")
         return Pose(*sample(self._tracks, skeleton.rest, float(t)))

@@ -96,7 +96,7 @@ def _joined(parts: list[Surface], faces: list[np.ndarray]) -> Surface:
     width = max(part.joints.shape[1] for part in parts)
 
     def padded(array: np.ndarray) -> np.ndarray:
-        return np.pad(array, ((0, 0), (0, width - array.shape[1])))
+        return np.hstack([array, np.zeros((len(array), width - array.shape[1]), array.dtype)])
 
     return Surface(
         np.concatenate([part.positions for part in parts]),
@@ -117,7 +117,8 @@ def _attribute_key(accessors: Accessors, primitive: Entry) -> tuple[int, ...]:
             raise attributes.error(SkinError, f"{name} is missing")
     key = tuple(attributes.integer(name) for name in names)
     compressed = [name for name in primitive.extensions() if "compression" in name]
-    if compressed and not all(accessors.holds_data(index, attributes.place) for index in key):
+    read = (*key, primitive.integer("indices", key[0]))
+    if compressed and not all(accessors.holds_data(index, primitive.place) for index in read):
         raise primitive.error(UnsupportedError, f"is compressed by {compressed[0]}, which is not supported")
     return key
 
