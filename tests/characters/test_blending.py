@@ -98,6 +98,20 @@ def test_a_motion_after_all_others_moves_the_result(blend):
 
 
 @pytest.mark.unit
+def test_mirrored_joints_blend_with_each_other():
+    """Singular vectors of a mirroring are any: which axis it mirrors must not depend on them."""
+    rng = np.random.default_rng(8)
+    rest, joints, weights = random_skin(rng)
+    small = [affine(rotation(rng.normal(size=3), rng.uniform(0.0, 0.02))) for _ in range(5)]
+    transforms = random_rigid(rng, 1)[0] @ np.array(small) @ np.diag([-1.0, 1.0, 1.0, 1.0])
+    np.testing.assert_allclose(
+        dual_quaternion_blend(rest, joints, weights, transforms),
+        linear_blend(rest, joints, weights, transforms),
+        atol=0.02**2 * np.abs(rest).max(),
+    )
+
+
+@pytest.mark.unit
 @pytest.mark.parametrize("degrees", [90, 150, 180, 181, 270])
 def test_a_twist_keeps_the_radius(degrees):
     """A tube whose ends are twisted against each other: by means of matrices it becomes a candy wrapper."""

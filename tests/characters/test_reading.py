@@ -101,6 +101,7 @@ def random_rig(rng) -> Builder:
     }
     turned = np.eye(4)  # written row by row, it is read as its transpose
     turned[:3, :3] = rng.uniform(0.5, 2.0, (3, 1)) * np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    turned[1, :3] *= rng.choice([-1.0, 1.0])  # some mirror
     turned[3, :3] = rng.normal(size=3)
     matrices = rng.normal(size=(3, 4, 4))
     matrices[:, :, 3] = (0.0, 0.0, 0.0, 1.0)
@@ -130,6 +131,8 @@ def random_clip(builder: Builder, rng, mode: str) -> dict:
         ("translation", 4, builder.accessor(rng.normal(size=(count, 3)))),
         ("translation", 0, builder.sparse(count, 3, [1, 3], rng.normal(size=(2, 3)))),
         ("scale", 2, builder.accessor(rng.uniform(-2.0, 2.0, (count, 3)))),
+        # -128 stands for -1, as -127 does
+        ("scale", 4, builder.accessor(rng.choice([-128, -127, 0, 127], (count, 3)), "i1", normalized=True, stride=4)),
     ]
     return {
         "samplers": [{"input": times, "output": output, "interpolation": mode} for _, _, output in outputs],
