@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant._jit import helper, kernel, out_of_line
 from pliant.bounds.kdops import box, overlap
 
 # Which pairs of objects are wanted: all, within one object, between different ones.
@@ -192,6 +192,7 @@ def _highest_closed(nodes, free, a, b, walk, first):
 
     Not so high that it would hold pairs of the front before or after those of this walk: another one has them.
     """
+    out_of_line()
     front, end, steps = walk.front, walk.end, 0
     while a > 1:
         up_a, up_b = a >> 1, b >> 1
