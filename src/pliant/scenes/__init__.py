@@ -7,8 +7,12 @@ All motion is by formula: a name, a size and a seed always give the same numbers
 between a fraction of an edge and a few edges at any size, like those of a simulator that takes large steps.
 """
 
+from __future__ import annotations
+
 import difflib
 from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +30,20 @@ from .scene import Scene
 from .tentacles import squishy_ball
 from .volume_scene import VolumeScene, VolumeStep
 
-__all__ = ["Scene", "VolumeScene", "VolumeStep", "load", "load_volume", "names", "volume_names"]
+if TYPE_CHECKING:
+    from .character_scene import CharacterScene
+
+__all__ = [
+    "Scene",
+    "VolumeScene",
+    "VolumeStep",
+    "character_names",
+    "load",
+    "load_character",
+    "load_volume",
+    "names",
+    "volume_names",
+]
 
 _SCENES = {
     "flat_sheets": flat_sheets,
@@ -45,6 +62,8 @@ _SCENES = {
     "exploding": exploding,
 }
 _VOLUME_SCENES = {"octopi": octopi, "bullet": bullet, "airbag": airbag, "car_crash": car_crash, "liver": liver}
+# Modules that are loaded with the first character: they need compiled kernels, and the other scenes do not.
+_CHARACTERS = {"arm": "limbs", "leg": "limbs"}
 
 
 def names() -> tuple[str, ...]:
@@ -80,6 +99,19 @@ def load_volume(name: str, cells: int | None = None, frames: int = 12, seed: int
     _check_name(name, _VOLUME_SCENES)
     sizes = _checked_sizes({"cells": cells}, least=100) | _checked_sizes({"frames": frames}, least=3)
     return _VOLUME_SCENES[name](seed=seed, **sizes)
+
+
+def character_names() -> tuple[str, ...]:
+    """The names that `load_character` knows."""
+    return tuple(_CHARACTERS)
+
+
+def load_character(name: str) -> CharacterScene:
+    """Make a character of the kind and size of those in paper 003: a skin with a skeleton and clips of one second, and
+    a body of tetrahedra, in which the skin is embedded. The same numbers every time.
+    """
+    _check_name(name, _CHARACTERS)
+    return getattr(import_module(f"pliant.scenes.{_CHARACTERS[name]}"), name)()
 
 
 def _check_name(name: str, known: Mapping[str, object]) -> None:

@@ -1,0 +1,37 @@
+"""A scene of a character: skin, body and clips, and maybe a rigid body that is in the way."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.characters.body import Body
+from pliant.characters.rig import Character
+from pliant.mesh.volumes import VolumeMesh
+
+
+@dataclass(frozen=True, eq=False)
+class RigidBody:
+    """Tetrahedra that turn around a point, or rest."""
+
+    volume: VolumeMesh
+    rest: np.ndarray  # (o, 3) positions at time 0
+    velocity: np.ndarray  # (3,)
+    spin: np.ndarray  # (3,) axis times radians per second, around the middle of `rest`
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CharacterScene:
+    """A character in its rest pose, the tetrahedra under its skin, and what it can do (``character.clips``)."""
+
+    character: Character
+    body: Body
+    obstacle: RigidBody | None = None
+
+    @property
+    def name(self) -> str:
+        return self.character.name
+
+    def __repr__(self) -> str:
+        cells, bones = len(self.body.volume.types), len(self.character.skeleton.joints)
+        counts = f"{len(self.character.rest)} vertices, {cells} tetrahedra, {bones} bones"
+        return f"CharacterScene({self.name!r}: {counts}, clips {', '.join(self.character.clips)})"

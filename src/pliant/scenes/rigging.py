@@ -1,0 +1,99 @@
+"""From a table of bones to a character: its skin, skeleton, weights and body."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._jit import helper, kernel
+from pliant.characters.body import Body
+from pliant.characters.embedding import embed
+from pliant.characters.rig import Character, Clip, Pose, Skeleton
+from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
+
+from .flesh import Bone, Flesh, flesh_of, powers_at
+from .skins import skin_around
+from .stuffing import stuffed
+
+MOST_JOINTS = 4  # of a vertex
+# The body is thicker than the skin by this part of its lattice's spacing: its faces are chords of what is round, and
+# skin in a cell is carried better than skin outside.
+_FAT = 0.07
+
+
+class Sizes(NamedTuple):
+    skin: float  # edge of the cubes that the skin is made from
+    body: float  # spacing of the lattice that the body is made from
+    thinnest: float = 0.0  # radius of what the body fills: thinner parts would fall through its lattice
+
+
+def rigged(name: str, bones: Sequence[Bone], sizes: Sizes, clips: Sequence[Clip]) -> tuple[Character, Body]:
+    """A character and its body: the same bones carry both."""
+    flesh = flesh_of(bones)
+    faces, skin = skin_around(flesh, sizes.skin)
+    cells, x = stuffed(flesh_of(bones, sizes.thinnest, _FAT * sizes.body), sizes.body)
+    volume = VolumeMesh({"tetra": cells})
+    by_name = {clip.name: clip for clip in clips}
+    character = Character(name, TriMesh(faces), skin, *bone_weights(flesh, skin), skeleton_of(bones), by_name)
+    return character, Body(volume, x, *bone_weights(flesh, x), *embed(volume, x, skin))
+
+
+def skeleton_of(bones: Sequence[Bone]) -> Skeleton:
+    """Every bone is a joint. All frames are parallel to that of the world at rest, so that angles of clips are too."""
+    heads, flesh = np.array([bone.head for bone in bones], float), flesh_of(bones)
+    inverse = np.tile(np.eye(4), (len(bones), 1, 1))
+    inverse[:, :3, 3] = -heads
+    local = heads - np.where(flesh.parents[:, None] >= 0, heads[flesh.parents], 0)
+    still = np.tile([0.0, 0.0, 0.0, 1.0], (len(bones), 1))
+    names, ids = tuple(bone.name for bone in bones), np.arange(len(bones), dtype=np.int32)
+    return Skeleton(names, flesh.parents.astype(np.int32), Pose(local, still, np.ones_like(local)), ids, inverse)
+
+
+def bone_weights(flesh: Flesh, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Joints (n, 4) int32 that carry each point, the heaviest first, and their weights (n, 4).
+
+    Only bones next to the nearest one in the skeleton take part: no thigh carries what belongs to the other.
+    """
+    dense = _weigh(flesh, points)
+    order = np.argsort(-dense, axis=1, kind="stable")[:, :MOST_JOINTS]
+    weights = np.take_along_axis(dense, order, axis=1)
+    joints = np.where(weights > 0, order, 0).astype(np.int32)
+    if joints.shape[1] < MOST_JOINTS:
+        missing = ((0, 0), (0, MOST_JOINTS - joints.shape[1]))
+        joints, weights = np.pad(joints, missing), np.pad(weights, missing)
+    return joints, weights / weights.sum(axis=1, keepdims=True)
+
+
+@kernel
+def _weigh(flesh, points):
+    """(n, k) weights of all bones, not yet of sum 1.
+
+    How far a bone is behind the nearest one, in lengths along the bones (``powers_at``), makes its weight fade. What is
+    near to two bones that are not neighbours belongs to neither, but to what is between them: without that factor,
+    weights would jump where the nearest bone changes.
+    """
+    count = len(flesh.parents)
+    out, room = np.zeros((len(points), count)), np.empty(count)
+    for i in range(len(points)):
+        nearest = powers_at(flesh, (points[i, 0], points[i, 1], points[i, 2]), room)
+        least = room[nearest]
+        for bone in range(count):
+            room[bone] = np.sqrt(room[bone] - least)
+        for bone in range(count):
+            if bone != nearest and not _joined(flesh.parents, bone, nearest):
+                continue
+            width = flesh.width[nearest if flesh.parents[nearest] == bone else bone]
+            weight = max(0.0, 1.0 - room[bone] / width) ** 2
+            for other in range(count):
+                if other != bone and not _joined(flesh.parents, bone, other):
+                    weight *= min(1.0, room[other] / flesh.width[other]) ** 2
+            out[i, bone] = weight
+        if out[i].sum() == 0.0:
+            out[i, nearest] = 1.0
+    return out
+
+
+@helper
+def _joined(parents, a, b):
+    return parents[a] == b or parents[b] == a
