@@ -58,7 +58,7 @@ def arm() -> CharacterScene:
     """An arm whose elbow bends to 120 degrees and stretches again."""
     names = tuple(bone.name for bone in ARM)
     bend = clip_of("bend", names, {"forearm": there_and_back((0.0, 0.0, 1.0), ELBOW)})
-    return CharacterScene(*rigged("arm", ARM, Sizes(0.0083, 0.0218, 0.0125), [bend]))
+    return CharacterScene(*rigged("arm", ARM, Sizes(0.0083, 0.022, 0.017), [bend]))
 
 
 def leg() -> CharacterScene:

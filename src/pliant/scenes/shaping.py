@@ -8,12 +8,11 @@ from pliant._jit import helper, kernel
 from pliant.mesh.volumes import VolumeMesh
 from pliant.vec3 import add, cross, dot, lerp, row, scale, sub
 
-from .flesh import Flesh, pulled
+from .flesh import Flesh, pull_to_surface, pulled
 
-_SWEEPS = 8
-# Of a cell: see `_quality`. No vertex is moved such that a cell gets below the first; below the second, ways out are
-# tried.
-_LEAST, _GOOD = 0.4, 0.62
+# Of a cell: see `_quality`. No vertex is moved such that a cell gets below the first; on the surface, cells below the
+# second are called flat; below the last, ways out are tried.
+_LEAST, _FLAT, _GOOD = 0.4, 0.55, 0.62
 _TRIES = 12
 
 
@@ -29,21 +28,30 @@ class _Cells(NamedTuple):
     on_surface: np.ndarray
 
 
-def shape_cells(flesh: Flesh, corners: np.ndarray, size: float, x: np.ndarray) -> np.ndarray:
+class Sweeps(NamedTuple):
+    even_out: int
+    improve: int  # each after one more of the others
+
+
+def shape_cells(flesh: Flesh, corners: np.ndarray, size: float, sweeps: Sweeps, x: np.ndarray) -> np.ndarray:
     """Move positions x (v, 3), in place, such that outer vertices are on the surface, as far as cells allow.
 
     size : the spacing of the body-centred lattice that the cells (c, 4) are from
-    Returns which cells (c,) are flat, and have two faces or more on the surface: it is better without them.
+    Returns which cells (c,) with two faces or more on the surface are flat, or would be if their vertices were all
+    there: it is better without them.
     """
     volume = VolumeMesh({"tetra": corners})
     cells = _linked(volume, size)
-    for _ in range(_SWEEPS):
+    for _ in range(sweeps.even_out):
         _even_out(flesh, cells, x)
-    for _ in range(_SWEEPS):
+    for _ in range(sweeps.improve):
         _even_out(flesh, cells, x)
         _improve(flesh, cells, x)
     outer = np.bincount(volume.surface().cells, minlength=len(corners))
-    return (outer >= 2) & (_qualities(cells, x) < _GOOD)
+    ideal, on = x.copy(), x[cells.on_surface]
+    pull_to_surface(flesh, on, 3)
+    ideal[cells.on_surface] = on
+    return (outer >= 2) & (np.minimum(_qualities(cells, x), _qualities(cells, ideal)) < _FLAT)
 
 
 @kernel

@@ -15,6 +15,7 @@ def skin_around(flesh: Flesh, spacing: float) -> tuple[np.ndarray, np.ndarray]:
     spacing : edge of the cubes, and about that of the triangles
     """
     lower, upper = box_of(flesh)
+    lower = np.floor(lower / spacing) * spacing  # planes of symmetry stay such
     shape = np.ceil((upper - lower) / spacing).astype(int) + 4
     grid = np.stack(np.meshgrid(*(np.arange(n) for n in shape), indexing="ij"), axis=-1)
     middles = (grid.reshape(-1, 3) - 1.5) * spacing + lower

@@ -7,9 +7,9 @@ from pliant._jit import helper, kernel
 from pliant.mesh.volumes import VolumeMesh
 
 from .flesh import Flesh, box_of, depths_below
-from .shaping import shape_cells
+from .shaping import Sweeps, shape_cells
 
-_ROUNDS = 6
+_ROUNDS = (Sweeps(6, 0), Sweeps(6, 0), Sweeps(6, 4), Sweeps(6, 4), Sweeps(12, 8))
 _MOST_CELLS = 24  # at a vertex of the lattice
 
 
@@ -21,15 +21,13 @@ def stuffed(flesh: Flesh, spacing: float) -> tuple[np.ndarray, np.ndarray]:
     lattice, points = _lattice(flesh, spacing)
     inside = depths_below(flesh, points[lattice].mean(axis=1)) < 0
     star = VolumeMesh({"tetra": lattice}).vertex_cells
-    for _ in range(_ROUNDS):
+    for sweeps in _ROUNDS:
         while _mend(lattice, star.start, star.items, inside):
             pass
         ids = _largest_part(lattice, inside)
         used, cells = np.unique(lattice[ids], return_inverse=True)
         cells, x = cells.reshape(-1, 4).astype(np.int32), points[used]
-        flat = shape_cells(flesh, cells, spacing, x)
-        if not flat.any():
-            break
+        flat = shape_cells(flesh, cells, spacing, sweeps, x)
         inside[ids[flat]] = False
     return cells, x
 
@@ -37,7 +35,7 @@ def stuffed(flesh: Flesh, spacing: float) -> tuple[np.ndarray, np.ndarray]:
 def _lattice(flesh: Flesh, spacing: float) -> tuple[np.ndarray, np.ndarray]:
     """Cells (c, 4) and positions of a body-centred lattice, as far as it is in the flesh or within 2 steps of it."""
     lower, upper = box_of(flesh)
-    lower = lower - 2.5 * spacing
+    lower = (np.floor(lower / spacing) - 2) * spacing  # planes of symmetry stay such
     shape = np.ceil((upper - lower) / spacing).astype(int) + 3
     corners, centres = (np.arange(np.prod(size)).reshape(size) for size in (shape, shape - 1))
     grid = np.stack(np.meshgrid(*(np.arange(n) for n in shape), indexing="ij"), axis=-1)
