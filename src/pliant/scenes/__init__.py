@@ -63,7 +63,7 @@ _SCENES = {
 }
 _VOLUME_SCENES = {"octopi": octopi, "bullet": bullet, "airbag": airbag, "car_crash": car_crash, "liver": liver}
 # Modules that are loaded with the first character: they need compiled kernels, and the other scenes do not.
-_CHARACTERS = {"arm": "limbs", "leg": "limbs", "human": "human"}
+_CHARACTERS = {"human": "human", "horse": "horse", "arm": "limbs", "leg": "limbs", "arm_with_body": "limbs"}
 
 
 def names() -> tuple[str, ...]:

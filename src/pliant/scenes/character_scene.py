@@ -1,5 +1,6 @@
 """A scene of a character: skin, body and clips, and maybe a rigid body that is in the way."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +12,11 @@ from pliant.mesh.volumes import VolumeMesh
 
 @dataclass(frozen=True, eq=False)
 class RigidBody:
-    """Tetrahedra that turn around a point, or rest."""
+    """Tetrahedra that keep their shape."""
 
     volume: VolumeMesh
     rest: np.ndarray  # (o, 3) positions at time 0
-    velocity: np.ndarray  # (3,)
-    spin: np.ndarray  # (3,) axis times radians per second, around the middle of `rest`
+    transform: Callable[[float], np.ndarray]  # (4, 4) that takes them to a time in seconds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,4 +34,5 @@ class CharacterScene:
     def __repr__(self) -> str:
         cells, bones = len(self.body.volume.types), len(self.character.skeleton.joints)
         counts = f"{len(self.character.rest)} vertices, {cells} tetrahedra, {bones} bones"
-        return f"CharacterScene({self.name!r}: {counts}, clips {', '.join(self.character.clips)})"
+        body = "" if self.obstacle is None else f", {self.obstacle.volume!r} beside it"
+        return f"CharacterScene({self.name!r}: {counts}{body}, clips {', '.join(self.character.clips)})"

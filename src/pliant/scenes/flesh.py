@@ -21,6 +21,7 @@ class Piece(NamedTuple):
     b: Point
     radius_a: float
     radius_b: float
+    detail: bool = False  # too small for the body: of the skin only
 
 
 class Bone(NamedTuple):
@@ -30,8 +31,11 @@ class Bone(NamedTuple):
     parent: str  # "" for the root
     head: Point
     pieces: tuple[Piece, ...]
-    blend: float = 0.03  # how far the flesh is blended with that of the parent, and among its pieces
-    width: float = 0.0  # of the joint, to either side: how far weights go over into those of the parent; 0: a radius
+    width: float  # of the joint, to either side: how far weights go over into those of the parent
+    # How far flesh is blended with that of the parent, and its pieces with each other. What goes on straight, with the
+    # same radius, needs little: blending adds a ring there.
+    blend: float = 0.02
+    inner: float = 0.02
 
 
 class Flesh(NamedTuple):
@@ -40,31 +44,46 @@ class Flesh(NamedTuple):
     pieces: np.ndarray  # (m, 8): a, b, and the two radii
     start: np.ndarray  # (k + 1,) int64, pieces of each bone
     parents: np.ndarray  # (k,) int64, -1 for the root
-    blend: np.ndarray  # (k,)
     width: np.ndarray  # (k,)
+    blend: np.ndarray  # (k,)
+    inner: np.ndarray  # (k,)
     balls: np.ndarray  # (k, 4): a point and a radius, around all pieces of a bone with what blending adds
 
 
-def flesh_of(bones: Sequence[Bone], least_radius: float = 0.0, fat: float = 0.0) -> Flesh:
-    """Parents come before their children. No piece is thinner than `least_radius`; and all are thicker by `fat`."""
+def thickened(bones: Sequence[Bone], least: float, fat: float) -> list[Bone]:
+    """Without details, with more of a radius everywhere, and at least so much."""
+    return [
+        bone._replace(
+            pieces=tuple(
+                p._replace(radius_a=max(p.radius_a + fat, least), radius_b=max(p.radius_b + fat, least))
+                for p in bone.pieces
+                if not p.detail
+            )
+        )
+        for bone in bones
+    ]
+
+
+def flesh_of(bones: Sequence[Bone]) -> Flesh:
+    """Parents come before their children, and every bone has a piece."""
     names, start = [bone.name for bone in bones], np.cumsum([0, *(len(bone.pieces) for bone in bones)])
     pieces = np.array([[*p.a, *p.b, p.radius_a, p.radius_b] for bone in bones for p in bone.pieces], float)
-    pieces[:, 6:] = np.maximum(pieces[:, 6:] + fat, least_radius)
     return Flesh(
         pieces,
         start,
         np.array([names.index(bone.parent) if bone.parent else -1 for bone in bones]),
+        np.array([bone.width for bone in bones]),
         np.array([bone.blend for bone in bones]),
-        np.array([bone.width or bone.pieces[0].radius_a for bone in bones]),
-        np.array([_ball(pieces[a:b], bone.blend) for a, b, bone in zip(start, start[1:], bones)]),
+        np.array([bone.inner for bone in bones]),
+        np.array([_ball(pieces[a:b], bone.inner) for a, b, bone in zip(start, start[1:], bones)]),
     )
 
 
-def _ball(pieces: np.ndarray, blend: float) -> tuple[float, float, float, float]:
+def _ball(pieces: np.ndarray, inner: float) -> tuple[float, float, float, float]:
     ends, radii = pieces[:, :6].reshape(-1, 3), pieces[:, 6:].ravel()
     middle = (ends.min(axis=0) + ends.max(axis=0)) / 2
     # Each blending of two adds at most a quarter of what it blends over.
-    reach = (np.linalg.norm(ends - middle, axis=1) + radii).max() + blend * len(pieces) / 4
+    reach = (np.linalg.norm(ends - middle, axis=1) + radii).max() + inner * len(pieces) / 4
     return *middle.tolist(), float(reach)
 
 
@@ -140,7 +159,7 @@ def value_at(flesh, p, room):
         value = np.inf
         for i in range(flesh.start[bone], flesh.start[bone + 1]):
             squared, radius = _from_axis(flesh.pieces, i, p)
-            value = _blended(value, math.sqrt(squared) - radius, flesh.blend[bone])
+            value = _blended(value, math.sqrt(squared) - radius, flesh.inner[bone])
         room[bone] = value
         best = min(best, value)
     for bone in range(len(flesh.parents)):

@@ -7,34 +7,24 @@ import numpy as np
 
 from pliant.characters.rig import Channel, Clip
 
+from .flesh import Bone, Point
+
 KEYS = 24  # of a cycle
-Turns = Mapping[str, np.ndarray]  # name of a bone to its rotations, (m, 3): axis times degrees
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
-def clip_of(name: str, names: tuple[str, ...], turns: Turns, lift: tuple[str, np.ndarray] | None = None) -> Clip:
-    """A clip of evenly spaced keys over one second, from rotations, and positions (m, 3) of one bone.
+def clip_of(
+    name: str, bones: tuple[Bone, ...], turns: Mapping[str, np.ndarray], lift: np.ndarray | None = None
+) -> Clip:
+    """A clip of evenly spaced keys over one second.
 
-    names : of all bones
+    turns : names of bones, and their rotations (25, 4); lift : (25, 3), how far the root is moved
     """
-    channels = []
-    for bone, vectors in turns.items():
-        times = np.linspace(0.0, 1.0, len(vectors))
-        channels.append(Channel(names.index(bone), "rotation", times, quaternions(vectors)))
+    names, times = [bone.name for bone in bones], np.linspace(0.0, 1.0, KEYS + 1)
+    channels = [Channel(names.index(bone), "rotation", times, _continuous(values)) for bone, values in turns.items()]
     if lift is not None:
-        bone, positions = lift
-        channels.append(Channel(names.index(bone), "translation", np.linspace(0.0, 1.0, len(positions)), positions))
+        channels.append(Channel(0, "translation", times, lift + bones[0].head))
     return Clip(name, tuple(channels), 1.0)
-
-
-def quaternions(vectors: np.ndarray) -> np.ndarray:
-    """(m, 4) unit quaternions x y z w of rotations (m, 3), axis times degrees; neighbours in the same half."""
-    angle = np.linalg.norm(vectors, axis=1, keepdims=True)
-    half = np.radians(angle) / 2
-    axis = np.divide(vectors, angle, out=np.zeros_like(vectors), where=angle > 0)
-    out = np.concatenate([axis * np.sin(half), np.cos(half)], axis=1)
-    turned = np.cumsum(np.sum(out[1:] * out[:-1], axis=1) < 0) % 2 == 1
-    out[1:][turned] *= -1
-    return out
 
 
 def phases() -> np.ndarray:
@@ -42,6 +32,31 @@ def phases() -> np.ndarray:
     return np.linspace(0, 2 * math.pi, KEYS + 1)
 
 
-def there_and_back(axis: tuple[float, float, float], degrees: float) -> np.ndarray:
-    """(25, 3) rotations around a unit axis from 0 to an angle and back, slow at the ends."""
-    return np.outer((1 - np.cos(phases())) / 2 * degrees, axis)
+def there_and_back() -> np.ndarray:
+    """(25,) from 0 to 1 and back, slow at the ends."""
+    return (1 - np.cos(phases())) / 2
+
+
+def bump(phase: np.ndarray, middle: float, width: float) -> np.ndarray:
+    """1 where a phase is at `middle`, both in parts of a cycle, and 0 from half the `width` on; smooth."""
+    off = np.abs((phase / (2 * math.pi) - middle + 0.5) % 1.0 - 0.5)
+    return np.where(off < width / 2, np.cos(np.minimum(off / width, 0.5) * math.pi) ** 2, 0.0)
+
+
+def around(axis: Point, degrees: np.ndarray | float) -> np.ndarray:
+    """(25, 4) unit quaternions x y z w: rotations around an axis, at every key."""
+    half = np.radians(np.broadcast_to(np.asarray(degrees, float), KEYS + 1)) / 2
+    unit = np.asarray(axis) / np.linalg.norm(axis)
+    return np.concatenate([np.sin(half)[:, None] * unit, np.cos(half)[:, None]], axis=1)
+
+
+def then(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """(25, 4) the first rotation, and after it the second one, around axes that did not turn with it."""
+    a, b, s, t = second[:, :3], first[:, :3], second[:, 3:], first[:, 3:]
+    return np.concatenate([s * b + t * a + np.cross(a, b), s * t - np.sum(a * b, axis=1, keepdims=True)], axis=1)
+
+
+def _continuous(q: np.ndarray) -> np.ndarray:
+    """The same rotations, each quaternion in the same half as the one before."""
+    turned = np.cumsum(np.sum(q[1:] * q[:-1], axis=1) < 0) % 2 == 1
+    return q * np.where(np.concatenate([[False], turned]), -1.0, 1.0)[:, None]

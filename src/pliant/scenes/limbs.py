@@ -1,9 +1,17 @@
 """An arm and a leg that bend as far as they go: three bones each, and the flesh at the joint has to make way."""
 
-from .character_scene import CharacterScene
-from .flesh import Bone, Piece
-from .gaits import clip_of, there_and_back
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.mesh.volumes import VolumeMesh
+
+from .character_scene import CharacterScene, RigidBody
+from .flesh import Bone, Piece, flesh_of
+from .gaits import X, Z, around, clip_of, there_and_back
 from .rigging import Sizes, rigged
+from .stuffing import stuffed
 
 ELBOW, KNEE = 120.0, 130.0  # degrees
 
@@ -14,12 +22,12 @@ ARM = (
         Piece((0.09, 0.0, 0.0), (0.295, -0.004, 0.0), 0.044, 0.036),
         Piece((0.11, 0.016, 0.0), (0.2, 0.012, 0.0), 0.032, 0.032),
         Piece((0.1, -0.016, 0.0), (0.2, -0.012, 0.0), 0.034, 0.028),
-    )),
+    ), 0.05),
     Bone("forearm", "upper_arm", (0.3, 0.0, 0.0), (
         Piece((0.3, -0.006, 0.0), (0.365, 0.0, 0.0), 0.036, 0.038),
         Piece((0.365, 0.0, 0.0), (0.55, 0.0, 0.0), 0.038, 0.024),
         Piece((0.355, 0.002, 0.014), (0.44, 0.0, 0.008), 0.028, 0.022),
-    ), 0.025, 0.045),
+    ), 0.045, 0.02),
     Bone("hand", "forearm", (0.56, 0.0, 0.0), (
         Piece((0.56, 0.0, 0.006), (0.66, 0.0, 0.026), 0.02, 0.014),
         Piece((0.56, 0.0, -0.006), (0.66, 0.0, -0.026), 0.02, 0.014),
@@ -28,7 +36,7 @@ ARM = (
         Piece((0.65, 0.0, -0.009), (0.745, 0.008, -0.011), 0.0135, 0.009),
         Piece((0.65, 0.0, -0.026), (0.72, 0.008, -0.033), 0.0125, 0.008),
         Piece((0.59, 0.006, 0.022), (0.645, 0.016, 0.062), 0.017, 0.011),
-    ), 0.012, 0.03),
+    ), 0.03, 0.012, 0.012),
 )  # fmt: skip
 
 # The leg hangs along -y, the knee cap towards z; the knee turns around x.
@@ -37,32 +45,54 @@ LEG = (
         Piece((0.0, 0.0, 0.0), (0.0, -0.2, 0.005), 0.088, 0.075),
         Piece((0.0, -0.2, 0.005), (0.0, -0.41, 0.01), 0.074, 0.05),
         Piece((0.012, -0.12, 0.03), (0.012, -0.3, 0.025), 0.06, 0.05),
-    ), 0.05),
+    ), 0.09, 0.0, 0.04),
     Bone("shin", "thigh", (0.0, -0.42, 0.0), (
         Piece((0.0, -0.425, 0.014), (0.0, -0.5, 0.004), 0.049, 0.046),
         Piece((0.0, -0.5, 0.004), (0.0, -0.8, 0.0), 0.046, 0.032),
         Piece((0.012, -0.5, -0.018), (0.008, -0.6, -0.014), 0.036, 0.034),
         Piece((-0.012, -0.5, -0.018), (-0.008, -0.62, -0.014), 0.038, 0.032),
-    ), 0.03, 0.06),
+    ), 0.06, 0.02, 0.03),
     Bone("foot", "shin", (0.0, -0.83, 0.0), (
         Piece((0.0, -0.82, 0.0), (0.0, -0.865, -0.025), 0.034, 0.03),
         Piece((0.0, -0.835, 0.01), (0.012, -0.872, 0.12), 0.035, 0.022),
         Piece((0.0, -0.868, -0.02), (-0.018, -0.876, 0.11), 0.027, 0.018),
         Piece((0.012, -0.874, 0.1), (0.016, -0.878, 0.165), 0.021, 0.015),
         Piece((-0.016, -0.876, 0.1), (-0.012, -0.88, 0.145), 0.019, 0.013),
-    ), 0.03, 0.04),
+    ), 0.04, 0.03),
 )  # fmt: skip
 
 
 def arm() -> CharacterScene:
     """An arm whose elbow bends to 120 degrees and stretches again."""
-    names = tuple(bone.name for bone in ARM)
-    bend = clip_of("bend", names, {"forearm": there_and_back((0.0, 0.0, 1.0), ELBOW)})
+    bend = clip_of("bend", ARM, {"forearm": around(Z, ELBOW * there_and_back())})
     return CharacterScene(*rigged("arm", ARM, Sizes(0.0083, 0.022, 0.017), [bend]))
 
 
 def leg() -> CharacterScene:
     """A leg whose knee bends to 130 degrees and stretches again."""
-    names = tuple(bone.name for bone in LEG)
-    bend = clip_of("bend", names, {"shin": there_and_back((1.0, 0.0, 0.0), KNEE)})
-    return CharacterScene(*rigged("leg", LEG, Sizes(0.0122, 0.0328, 0.0), [bend]))
+    bend = clip_of("bend", LEG, {"shin": around(X, KNEE * there_and_back())})
+    return CharacterScene(*rigged("leg", LEG, Sizes(0.0122, 0.0325), [bend]))
+
+
+def arm_with_body() -> CharacterScene:
+    """The arm, and a ball that lies on it: the forearm closes on the ball, which rolls to and fro."""
+    cells, x = stuffed(
+        flesh_of([Bone("ball", "", _BALL, (Piece(_BALL, _BALL, _BALL_RADIUS, _BALL_RADIUS),), 1.0)]), 0.0245
+    )
+    ball = RigidBody(VolumeMesh({"tetra": cells}), x, _roll)
+    scene = arm()
+    return replace(scene, character=replace(scene.character, name="arm_with_body"), obstacle=ball)
+
+
+_BALL, _BALL_RADIUS = (0.178, 0.092, 0.0), 0.036
+_ROLL = 0.012  # metres to either side
+
+
+def _roll(t: float) -> np.ndarray:
+    """(4, 4) where the ball is at a time, from where it was at 0."""
+    way = _ROLL * math.sin(2 * math.pi * t)
+    s, c = math.sin(-way / _BALL_RADIUS), math.cos(-way / _BALL_RADIUS)
+    out = np.eye(4)
+    out[:2, :2] = [[c, -s], [s, c]]
+    out[:3, 3] = _BALL - out[:3, :3] @ _BALL + (way, 0.0, 0.0)
+    return out

@@ -12,7 +12,7 @@ from pliant.characters.rig import Character, Clip, Pose, Skeleton
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
 
-from .flesh import Bone, Flesh, flesh_of, powers_at
+from .flesh import Bone, Flesh, flesh_of, powers_at, thickened
 from .skins import skin_around
 from .stuffing import stuffed
 
@@ -32,7 +32,7 @@ def rigged(name: str, bones: Sequence[Bone], sizes: Sizes, clips: Sequence[Clip]
     """A character and its body: the same bones carry both."""
     flesh = flesh_of(bones)
     faces, skin = skin_around(flesh, sizes.skin)
-    cells, x = stuffed(flesh_of(bones, sizes.thinnest, _FAT * sizes.body), sizes.body)
+    cells, x = stuffed(flesh_of(thickened(bones, sizes.thinnest, _FAT * sizes.body)), sizes.body)
     volume = VolumeMesh({"tetra": cells})
     by_name = {clip.name: clip for clip in clips}
     character = Character(name, TriMesh(faces), skin, *bone_weights(flesh, skin), skeleton_of(bones), by_name)

@@ -9,7 +9,7 @@ from pliant.mesh.volumes import VolumeMesh
 from .flesh import Flesh, box_of, depths_below
 from .shaping import Sweeps, shape_cells
 
-_ROUNDS = (Sweeps(6, 0), Sweeps(6, 0), Sweeps(6, 4), Sweeps(6, 4), Sweeps(12, 8))
+_ROUNDS = (Sweeps(6, 0), Sweeps(6, 0), Sweeps(6, 2), Sweeps(6, 3), Sweeps(8, 8))
 _MOST_CELLS = 24  # at a vertex of the lattice
 
 
