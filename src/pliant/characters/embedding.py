@@ -10,6 +10,7 @@ from pliant._arrays import MeshError, as_positions
 from pliant._jit import helper, kernel
 from pliant._threads import ALONE
 from pliant.elementary.distance import shortest_level
+from pliant.filters.bernstein import unit_factor
 from pliant.hierarchy.build import fit_nodes, split_elements
 from pliant.mesh.features import VERTEX_FACE
 from pliant.mesh.volumes import as_volume
@@ -38,7 +39,9 @@ def embed(volume: Any, rest: Any, points: Any) -> tuple[np.ndarray, np.ndarray]:
     ids = _not_flat(rest[tetrahedra])
     if len(ids) == 0:
         raise NotTetrahedraError(f"no cell of {volume!r} has a volume")
-    x = rest[tetrahedra[ids]]
+    # By a power of two, which is exact: products of three lengths stay in the range of doubles.
+    factor = 0.25 * unit_factor((0.25 * max(np.abs(rest).max(), np.abs(points).max(initial=0.0), 1e-300),) * 3)
+    x, points = rest[tetrahedra[ids]] * factor, points * factor
     bounds = np.stack((x.min(axis=1), x.max(axis=1)), axis=2).reshape(-1, 6)
     tree = split_elements(bounds, ALONE)
     places = np.take(bounds, tree.order, axis=0)
@@ -52,8 +55,7 @@ def _not_flat(x: np.ndarray) -> np.ndarray:
     """Ids (k,) int32 of the cells x (c, 4, 3) that have a volume."""
     edges = x[:, 1:] - x[:, :1]
     longest = np.max([np.abs(x[:, i] - x[:, j]).max(axis=1) for i in range(4) for j in range(i)], axis=0)
-    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
-        volume = np.abs(np.linalg.det(edges / np.where(longest > 0, longest, 1)[:, None, None]))
+    volume = np.abs(np.linalg.det(edges / np.where(longest > 0, longest, 1)[:, None, None]))
     return np.flatnonzero(volume > _FLAT).astype(np.int32)
 
 

@@ -113,7 +113,7 @@ _LEFT = [
     ), 0.045, 0.02),
     Bone("left_hip", "hips", (0.09, 1.28, -0.48), (
         Piece((0.1, 1.2, -0.54), (0.13, 1.12, -0.54), 0.165, 0.165),
-    ), 0.15, 0.06),
+    ), 0.25, 0.06),
     Bone("left_thigh", "left_hip", (0.14, 1.12, -0.52), (
         Piece((0.14, 1.08, -0.57), (0.16, 0.92, -0.46), 0.16, 0.122),
         Piece((0.145, 1.08, -0.66), (0.16, 0.9, -0.58), 0.115, 0.085),
@@ -192,7 +192,7 @@ def _walk() -> Clip:
 
 def _gallop() -> Clip:
     """Hind legs together, then forelegs; the back bends when the legs are under the belly."""
-    legs = _legs({"left": 0.45, "right": 0.55}, {"left": 0.0, "right": 0.1}, (40.0, 75.0))
+    legs = _legs({"left": 0.45, "right": 0.55}, {"left": 0.0, "right": 0.1}, (32.0, 70.0))
     p = phases()
     lift = np.stack([0 * p, 0.05 * np.sin(p) + 0.03, 0 * p], axis=1)
     turns = _trunk(-5.0, 3.0, 10.0) | legs | {"hips": around(X, -8 * np.cos(p))}

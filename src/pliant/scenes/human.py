@@ -123,7 +123,7 @@ def _walk() -> Clip:
         "neck": around(Y, -5 * np.cos(p)),
     }
     for side, sign, q in _sides(p):
-        turns[f"{side}_thigh"] = then(around(Z, -sign * 8.0), around(X, -6 - 25 * np.cos(q)))
+        turns[f"{side}_thigh"] = then(around(Z, -sign * 10.0), around(X, -6 - 25 * np.cos(q)))
         turns[f"{side}_shin"] = around(X, 6 + 54 * bump(q, 0.72, 0.6) + 8 * bump(q, 0.12, 0.3))
         turns[f"{side}_foot"] = around(X, 12 * bump(q, 0.6, 0.4) - 8 * bump(q, 0.95, 0.5))
         turns[f"{side}_toes"] = around(X, -25 * bump(q, 0.52, 0.3))

@@ -49,9 +49,11 @@ LEG = (
     Bone("shin", "thigh", (0.0, -0.42, 0.0), (
         Piece((0.0, -0.425, 0.014), (0.0, -0.5, 0.004), 0.049, 0.046),
         Piece((0.0, -0.5, 0.004), (0.0, -0.8, 0.0), 0.046, 0.032),
-        Piece((0.012, -0.5, -0.018), (0.008, -0.6, -0.014), 0.036, 0.034),
-        Piece((-0.012, -0.5, -0.018), (-0.008, -0.62, -0.014), 0.038, 0.032),
-    ), 0.06, 0.02, 0.03),
+        Piece((0.008, -0.47, -0.008), (0.014, -0.55, -0.02), 0.03, 0.036),
+        Piece((0.014, -0.55, -0.02), (0.006, -0.68, -0.008), 0.036, 0.03),
+        Piece((-0.008, -0.47, -0.008), (-0.014, -0.54, -0.02), 0.03, 0.036),
+        Piece((-0.014, -0.54, -0.02), (-0.006, -0.7, -0.008), 0.036, 0.03),
+    ), 0.06, 0.01, 0.02),
     Bone("foot", "shin", (0.0, -0.83, 0.0), (
         Piece((0.0, -0.82, 0.0), (0.0, -0.865, -0.025), 0.034, 0.03),
         Piece((0.0, -0.835, 0.01), (0.012, -0.872, 0.12), 0.035, 0.022),
@@ -65,27 +67,30 @@ LEG = (
 def arm() -> CharacterScene:
     """An arm whose elbow bends to 120 degrees and stretches again."""
     bend = clip_of("bend", ARM, {"forearm": around(Z, ELBOW * there_and_back())})
-    return CharacterScene(*rigged("arm", ARM, Sizes(0.0083, 0.022, 0.017), [bend]))
+    return CharacterScene(*rigged("arm", ARM, Sizes(0.0082, 0.0214, 0.017), [bend]))
 
 
 def leg() -> CharacterScene:
     """A leg whose knee bends to 130 degrees and stretches again."""
     bend = clip_of("bend", LEG, {"shin": around(X, KNEE * there_and_back())})
-    return CharacterScene(*rigged("leg", LEG, Sizes(0.0122, 0.0325), [bend]))
+    return CharacterScene(*rigged("leg", LEG, Sizes(0.0121, 0.0319), [bend]))
 
 
 def arm_with_body() -> CharacterScene:
     """The arm, and a ball that lies on it: the forearm closes on the ball, which rolls to and fro."""
-    cells, x = stuffed(
-        flesh_of([Bone("ball", "", _BALL, (Piece(_BALL, _BALL, _BALL_RADIUS, _BALL_RADIUS),), 1.0)]), 0.0245
-    )
-    ball = RigidBody(VolumeMesh({"tetra": cells}), x, _roll)
     scene = arm()
-    return replace(scene, character=replace(scene.character, name="arm_with_body"), obstacle=ball)
+    return replace(scene, character=replace(scene.character, name="arm_with_body"), obstacle=_ball())
 
 
 _BALL, _BALL_RADIUS = (0.178, 0.092, 0.0), 0.036
 _ROLL = 0.012  # metres to either side
+
+
+def _ball() -> RigidBody:
+    """Of 134 tetrahedra: the place in the lattice and the radius are such that it is."""
+    middle, radius = (0.125, 0.25, 0.0), 1.55
+    cells, x = stuffed(flesh_of([Bone("ball", "", middle, (Piece(middle, middle, radius, radius),), 1.0)]), 1.0)
+    return RigidBody(VolumeMesh({"tetra": cells}), _BALL + (x - middle) * (_BALL_RADIUS / radius), _roll)
 
 
 def _roll(t: float) -> np.ndarray:

@@ -53,9 +53,12 @@ def skeleton_of(bones: Sequence[Bone]) -> Skeleton:
 def bone_weights(flesh: Flesh, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Joints (n, 4) int32 that carry each point, the heaviest first, and their weights (n, 4).
 
-    Only bones next to the nearest one in the skeleton take part: no thigh carries what belongs to the other.
+    Only bones next to the heaviest one in the skeleton take part: no thigh carries what belongs to the other.
     """
     dense = _weigh(flesh, points)
+    ids = np.arange(len(flesh.parents))
+    joined = (flesh.parents[:, None] == ids) | (flesh.parents == ids[:, None]) | (ids[:, None] == ids)
+    dense[~joined[dense.argmax(axis=1)]] = 0
     order = np.argsort(-dense, axis=1, kind="stable")[:, :MOST_JOINTS]
     weights = np.take_along_axis(dense, order, axis=1)
     joints = np.where(weights > 0, order, 0).astype(np.int32)
@@ -89,7 +92,7 @@ def _weigh(flesh, points):
                 if other != bone and not _joined(flesh.parents, bone, other):
                     weight *= min(1.0, room[other] / flesh.width[other]) ** 2
             out[i, bone] = weight
-        if out[i].sum() == 0.0:
+        if out[i].sum() < 1e-9:
             out[i, nearest] = 1.0
     return out
 

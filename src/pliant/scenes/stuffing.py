@@ -10,6 +10,7 @@ from .flesh import Flesh, box_of, depths_below
 from .shaping import Sweeps, shape_cells
 
 _ROUNDS = (Sweeps(6, 0), Sweeps(6, 0), Sweeps(6, 2), Sweeps(6, 3), Sweeps(8, 8))
+_MOST_MENDINGS = 50  # a few are enough; should two vertices undo each other's for ever, tests of scenes see it
 _MOST_CELLS = 24  # at a vertex of the lattice
 
 
@@ -22,8 +23,9 @@ def stuffed(flesh: Flesh, spacing: float) -> tuple[np.ndarray, np.ndarray]:
     inside = depths_below(flesh, points[lattice].mean(axis=1)) < 0
     star = VolumeMesh({"tetra": lattice}).vertex_cells
     for sweeps in _ROUNDS:
-        while _mend(lattice, star.start, star.items, inside):
-            pass
+        for _ in range(_MOST_MENDINGS):
+            if not _mend(lattice, star.start, star.items, inside):
+                break
         ids = _largest_part(lattice, inside)
         used, cells = np.unique(lattice[ids], return_inverse=True)
         cells, x = cells.reshape(-1, 4).astype(np.int32), points[used]
