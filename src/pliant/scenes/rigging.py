@@ -51,7 +51,7 @@ def skeleton_of(bones: Sequence[Bone]) -> Skeleton:
 
 
 def bone_weights(flesh: Flesh, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Joints (n, 4) int32 that carry each point, the heaviest first, and their weights (n, 4).
+    """Joints (n, w) int32 that carry each point, the heaviest first, and their weights (n, w), w at most 4.
 
     Only bones next to the heaviest one in the skeleton take part: no thigh carries what belongs to the other.
     """
@@ -62,9 +62,6 @@ def bone_weights(flesh: Flesh, points: np.ndarray) -> tuple[np.ndarray, np.ndarr
     order = np.argsort(-dense, axis=1, kind="stable")[:, :MOST_JOINTS]
     weights = np.take_along_axis(dense, order, axis=1)
     joints = np.where(weights > 0, order, 0).astype(np.int32)
-    if joints.shape[1] < MOST_JOINTS:
-        missing = ((0, 0), (0, MOST_JOINTS - joints.shape[1]))
-        joints, weights = np.pad(joints, missing), np.pad(weights, missing)
     return joints, weights / weights.sum(axis=1, keepdims=True)
 
 

@@ -22,6 +22,7 @@ def stuffed(flesh: Flesh, spacing: float) -> tuple[np.ndarray, np.ndarray]:
     lattice, points = _lattice(flesh, spacing)
     inside = depths_below(flesh, points[lattice].mean(axis=1)) < 0
     star = VolumeMesh({"tetra": lattice}).vertex_cells
+    cells, x = lattice, points
     for sweeps in _ROUNDS:
         for _ in range(_MOST_MENDINGS):
             if not _mend(lattice, star.start, star.items, inside):
