@@ -177,7 +177,7 @@ def test_how_far_joints_bend(name, bone, angle):
     assert np.degrees(np.arccos((np.trace(turn) - 1) / 2)) == pytest.approx(angle)
 
 
-# Least number of vertices of the body that are in foreign cells, most of them as a part of all.
+# Least number of vertices of the body that are in foreign cells.
 CONTACT = {
     ("arm", "bend", 0.5): 20,
     ("leg", "bend", 0.5): 20,
@@ -334,7 +334,7 @@ def test_mirrored_bones():
     assert bone.pieces == (Piece((-1, 0, 0), (-2, 0, 1), 0.1, 0.2),)
 
 
-@pytest.mark.unit
+@pytest.mark.bounds
 def test_a_small_ball():
     """Closed, of positive cells, with its outer vertices on the sphere."""
     bones = [Bone("ball", "", (0.0, 0.0, 0.0), (Piece((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.5, 1.5),), 1.0)]

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from pliant.characters.rig import Clip
 
 from .character_scene import CharacterScene
 from .flesh import Bone, Piece, Point, mirrored
-from .gaits import X, Y, around, bump, clip_of, phases, then
+from .gaits import X, Y, Z, around, bump, clip_of, phases, then
 from .rigging import Sizes, rigged
 
 
@@ -143,19 +144,29 @@ def horse() -> CharacterScene:
     return CharacterScene(*rigged("horse", BONES, Sizes(0.0465, 0.096, 0.07), [_walk(), _gallop()]))
 
 
-def _legs(fore: dict[str, float], hind: dict[str, float], reach: tuple[float, float]) -> dict[str, np.ndarray]:
-    """Rotations of all legs, from when in the cycle each swings to the front, and how far, in degrees.
+class _Reach(NamedTuple):
+    """Of legs, in degrees."""
+
+    far: float
+    folded: float
+    apart: float  # hind legs to the outside, where they would meet the forelegs
+
+
+def _legs(fore: dict[str, float], hind: dict[str, float], reach: _Reach) -> dict[str, np.ndarray]:
+    """Rotations of all legs, from when in the cycle each is in front, and how far they reach.
 
     A foreleg folds at the knee to the back while it comes to the front; a hind leg at the stifle to the back, and at
     the hock to the front.
     """
     turns, p = {}, phases()
-    far, folded = reach
+    far, folded, apart = reach
+    outward = {"left": Z, "right": (0.0, 0.0, -1.0)}
     for side, start in fore.items():
         q = p - 2 * math.pi * start
         swing, fold = np.cos(q), bump(q, 0.82, 0.55)
         turns[f"{side}_shoulder"] = around(X, -0.25 * far * swing)
-        turns[f"{side}_upper_arm"] = around(X, -0.35 * far * swing + 0.25 * folded * fold)
+        forward = around(X, -0.35 * far * swing + 0.25 * folded * fold)
+        turns[f"{side}_upper_arm"] = then(forward, around(outward[side], -0.5 * apart))
         turns[f"{side}_forearm"] = around(X, -0.65 * far * swing - 0.55 * folded * fold)
         turns[f"{side}_cannon"] = around(X, 1.2 * folded * fold)
         turns[f"{side}_pastern"] = around(X, 0.5 * folded * fold - 12 * bump(q, 0.3, 0.5))
@@ -163,7 +174,8 @@ def _legs(fore: dict[str, float], hind: dict[str, float], reach: tuple[float, fl
     for side, start in hind.items():
         q = p - 2 * math.pi * start
         swing, fold = np.cos(q), bump(q, 0.8, 0.55)
-        turns[f"{side}_thigh"] = around(X, -far * swing - 0.25 * folded * fold)
+        forward = around(X, -far * swing - 0.25 * folded * fold)
+        turns[f"{side}_thigh"] = then(forward, around(outward[side], apart))
         turns[f"{side}_gaskin"] = around(X, 0.35 * far * swing + 0.75 * folded * fold)
         turns[f"{side}_hind_cannon"] = around(X, -0.15 * far * swing - 0.8 * folded * fold)
         turns[f"{side}_hind_pastern"] = around(X, 0.6 * folded * fold - 10 * bump(q, 0.3, 0.5))
@@ -184,7 +196,7 @@ def _trunk(nod: float, bend: float, wag: float) -> dict[str, np.ndarray]:
 
 def _walk() -> Clip:
     """Four beats: left hind, left fore, right hind, right fore."""
-    legs = _legs({"left": 0.25, "right": 0.75}, {"left": 0.0, "right": 0.5}, (20.0, 30.0))
+    legs = _legs({"left": 0.25, "right": 0.75}, {"left": 0.0, "right": 0.5}, _Reach(20.0, 30.0, 0.0))
     p = phases()
     lift = np.stack([0 * p, 0.012 * np.cos(2 * p) - 0.012, 0 * p], axis=1)
     return clip_of("walk", BONES, _trunk(2.0, 0.0, 6.0) | legs, lift)
@@ -192,7 +204,7 @@ def _walk() -> Clip:
 
 def _gallop() -> Clip:
     """Hind legs together, then forelegs; the back bends when the legs are under the belly."""
-    legs = _legs({"left": 0.45, "right": 0.55}, {"left": 0.0, "right": 0.1}, (32.0, 70.0))
+    legs = _legs({"left": 0.45, "right": 0.55}, {"left": 0.0, "right": 0.1}, _Reach(30.0, 65.0, 6.0))
     p = phases()
     lift = np.stack([0 * p, 0.05 * np.sin(p) + 0.03, 0 * p], axis=1)
     turns = _trunk(-5.0, 3.0, 10.0) | legs | {"hips": around(X, -8 * np.cos(p))}
