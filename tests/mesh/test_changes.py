@@ -14,7 +14,7 @@ from tests.mesh.test_o_sets import fan, tetrahedra
 from tests.mesh.test_volumes import grid, random_blocks
 
 FIELDS = ("vertex_cells", "vertices", "faces", "cell_faces", "face_cells", "boundary", "edges", "face_edges")
-FIELDS += ("cell_edges", "edge_cells", "o_sets")
+FIELDS += ("cell_edges", "edge_cells", "cell_table", "o_sets")
 CHEAP = ("types", "corners", "vertex_limit", "vertices", "faces", "cell_faces", "boundary")
 
 
@@ -33,10 +33,17 @@ def assert_fresh(mesh, fields=("types", "corners", "vertex_limit", *FIELDS)):
     """Equal to a mesh that is built from the same cells."""
     fresh = pliant.VolumeMesh(mesh.cells)
     for field in fields:
-        one, other = getattr(mesh, field), getattr(fresh, field)
-        assert type(one) is type(other)
-        for a, b in zip(one, other) if isinstance(one, tuple) else [(one, other)]:
-            np.testing.assert_array_equal(a, b, err_msg=field, strict=True)
+        assert_equal(getattr(mesh, field), getattr(fresh, field), field)
+
+
+def assert_equal(one, other, field):
+    """Arrays, or tuples of them, to any depth."""
+    assert type(one) is type(other)
+    if not isinstance(one, tuple):
+        np.testing.assert_array_equal(one, other, err_msg=field, strict=True)
+        return
+    for a, b in zip(one, other, strict=True):
+        assert_equal(a, b, field)
 
 
 class Editor:

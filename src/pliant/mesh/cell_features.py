@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pliant._jit import helper, kernel
-from pliant.mesh.cells import MOST_CORNERS, Rows, transpose
+from pliant.mesh.cells import MOST_CORNERS, Rows
 from pliant.mesh.orphans import REACH_WORDS
 
 if TYPE_CHECKING:
@@ -39,23 +39,35 @@ class Cells(NamedTuple):
     triangles: np.ndarray  # (m, 3) int32, those of the faces
 
 
-def cells_of(mesh: VolumeMesh) -> Cells:
+def cells_of(mesh: VolumeMesh, reach: np.ndarray | None = None, unknown: np.ndarray | None = None) -> Cells:
+    """reach : where it is known of some cells, (c, 8) with room for the others, the ids of which are unknown."""
     at_vertices, at_edges, at_faces = mesh.vertex_cells, mesh.edge_cells, mesh.face_cells
     count = len(mesh.types)
-    return Cells(
+    cells = Cells(
         mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, at_vertices, at_edges, at_faces,
-        _owned(at_vertices, count), _owned(at_edges, count), _owned(at_faces, count),
-        _reach(mesh.corners, mesh.cell_edges, mesh.cell_faces, at_vertices, at_edges, at_faces), mesh.edges, mesh.faces,
+        *(Rows(*_list_owned(*rows, count)) for rows in (at_vertices, at_edges, at_faces)),
+        np.empty((count, REACH_WORDS), np.int64) if reach is None else reach, mesh.edges, mesh.faces,
     )  # fmt: skip
+    _find_reach(cells, np.arange(count) if unknown is None else unknown)
+    return cells
 
 
-def _owned(rows: Rows, count: int) -> Rows:
-    """What each of so many cells owns: the features of which it is the first, ascending."""
-    named = np.flatnonzero(rows.start[1:] > rows.start[:-1])
-    first = np.zeros(len(rows.start) - 1, np.int64)
-    first[named] = 1
-    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(first)))
-    return Rows(*transpose(start, rows.items[rows.start[named]], count))
+@kernel
+def _list_owned(start, items, count):
+    """(start, features) of what each of so many cells owns: the features of which it is the first, ascending."""
+    begin = np.zeros(count + 1, np.int64)
+    for f in range(len(start) - 1):
+        if start[f] < start[f + 1]:
+            begin[items[start[f]] + 1] += 1
+    for i in range(count):
+        begin[i + 1] += begin[i]
+    fill, out = begin.copy(), np.empty(begin[count], np.int32)
+    for f in range(len(start) - 1):
+        if start[f] < start[f + 1]:
+            i = items[start[f]]
+            out[fill[i]] = f
+            fill[i] += 1
+    return begin, out
 
 
 def inner_pairs(cells: Cells) -> tuple[np.ndarray, np.ndarray]:
@@ -117,21 +129,23 @@ def cells_adjacent(corners, count, i, j):
 
 
 @kernel
-def _reach(corners, cell_edges, cell_faces, vertex_cells, edge_cells, face_cells):
-    out = np.zeros((len(corners), REACH_WORDS), np.int64)
-    for i in range(len(corners)):
-        for k in range(MOST_CORNERS):  # the owners of its vertices have its own corners among theirs
-            _add_corners(out, i, corners, vertex_cells.items[vertex_cells.start[corners[i, k]]])
-        for s in range(cell_edges.start[i], cell_edges.start[i + 1]):
-            _add_corners(out, i, corners, edge_cells.items[edge_cells.start[cell_edges.items[s]]])
-        for s in range(cell_faces.start[i], cell_faces.start[i + 1]):
-            _add_corners(out, i, corners, face_cells.items[face_cells.start[cell_faces.items[s]]])
-    return out
+def _find_reach(cells, ids):
+    """Writes reach of the cells ids."""
+    at_vertices, at_edges, at_faces = cells.vertex_cells, cells.edge_cells, cells.face_cells
+    for r in range(len(ids)):
+        i = ids[r]
+        cells.reach[i, :] = 0
+        for k in range(cells.corner_count[i]):  # the owners of its vertices have its own corners among theirs
+            _add_corners(cells, i, at_vertices.items[at_vertices.start[cells.corners[i, k]]])
+        for s in range(cells.edges.start[i], cells.edges.start[i + 1]):
+            _add_corners(cells, i, at_edges.items[at_edges.start[cells.edges.items[s]]])
+        for s in range(cells.faces.start[i], cells.faces.start[i + 1]):
+            _add_corners(cells, i, at_faces.items[at_faces.start[cells.faces.items[s]]])
 
 
 @helper
-def _add_corners(out, i, corners, j):
+def _add_corners(cells, i, j):
     """The set of cell i gets the vertices of cell j, hashed: neighbours in space often differ in their last bits."""
-    for k in range(MOST_CORNERS):
-        v = np.int64(corners[j, k])
-        out[i, (v >> 6) & (REACH_WORDS - 1)] |= np.int64(1) << (v & 63)
+    for k in range(cells.corner_count[j]):
+        v = np.int64(cells.corners[j, k])
+        cells.reach[i, (v >> 6) & (REACH_WORDS - 1)] |= np.int64(1) << (v & 63)

@@ -9,14 +9,24 @@ import numpy as np
 from pliant._jit import helper, kernel
 from pliant.mesh.cells import MOST_CORNERS
 
-UNTOUCHED, STAYS, GONE = 0, 1, 2
+# What became of the cells of a feature; the first three are bits.
+UNTOUCHED, LOST, GAINED, GONE = 0, 1, 2, 4
+
+
+class Change(NamedTuple):
+    """Cells of two meshes; ids ascend."""
+
+    new_of_old: np.ndarray  # (c,) int32, -1 for removed cells
+    old_of_new: np.ndarray  # (c',) int32, -1 for added cells
+    removed: np.ndarray  # int32, in the old mesh
+    added: np.ndarray  # int32, in the new one
 
 
 class Kind(NamedTuple):
     """Features of one kind in the new mesh."""
 
     old_of_new: np.ndarray  # (m,) int32, -1 for those that the old mesh does not have
-    touched: np.ndarray  # (m,) bool: a cell of it was added, or one was removed
+    state: np.ndarray  # (m,) int8: LOST if a cell of it was removed, GAINED if one was added, both if both were
     of_added: np.ndarray  # int32, those of the added cells, one after the other
 
 
@@ -66,16 +76,16 @@ def _face_among(cell_faces, i, faces, triangle):
 
 
 @kernel
-def number_faces(start, old_of_new, cell_faces, of_added, touched):
+def number_faces(start, old_of_new, cell_faces, of_added, state):
     """(items, old_of_new, moved): faces of each cell in the order of first cells, which is how they are numbered.
 
     of_added : faces of the added cells in their order; numbers of old faces, or larger ones for new faces
-    moved : (k, 3) int32, the touched ones and the new ones: face, its first cell, the position in that
+    state : by these numbers; moved : (k, 3) int32, the touched ones: face, its first cell, the position in that
     """
     old_start, old_items = cell_faces.start, cell_faces.items
-    name = np.full(len(touched), np.int32(-1))
-    items, sources = np.empty(start[len(old_of_new)], np.int32), np.empty(len(touched) + 1, np.int32)
-    moved = np.empty((len(touched), 3), np.int32)
+    name = np.full(len(state), np.int32(-1))
+    items, sources = np.empty(start[len(old_of_new)], np.int32), np.empty(len(state) + 1, np.int32)
+    moved = np.empty((len(state), 3), np.int32)
     count = moves = extra = 0
     for i in range(len(old_of_new)):
         o = old_of_new[i]
@@ -89,7 +99,7 @@ def number_faces(start, old_of_new, cell_faces, of_added, touched):
             is_first = name[f] < 0
             g = count if is_first else np.int64(name[f])
             name[f], sources[count], items[start[i] + k] = g, f, g
-            if touched[f] and is_first:
+            if is_first and state[f] != UNTOUCHED:
                 moved[moves, 0], moved[moves, 1], moved[moves, 2] = g, i, k
                 moves += 1
             count += 1 if is_first else 0
@@ -109,14 +119,14 @@ def triangle_sides(faces, ids):
 
 @kernel
 def mark_edges(known, new_of_old, removed):
-    """(e,) int8: which edges removed cells have, and whether a cell that stays has them too."""
+    """(e,) int8: LOST where a removed cell has the edge, GONE where no cell that stays has it too."""
     state = np.zeros(len(known.edges), np.int8)
     for r in range(len(removed)):
         for s in range(known.cell_start[removed[r]], known.cell_start[removed[r] + 1]):
             for k in range(3):
                 e = known.face_edges[known.cell_items[s], k]
                 if state[e] == UNTOUCHED:
-                    state[e] = STAYS if _is_held(known, new_of_old, e) else GONE
+                    state[e] = LOST if _is_held(known, new_of_old, e) else GONE
     return state
 
 
@@ -142,18 +152,18 @@ def _is_held(known, new_of_old, e):
 
 @kernel
 def merge_edges(edges, state, sides):
-    """(edges, new_of_old, old_of_new, touched): without those that are gone, with the sides of added cells, which are
+    """(edges, new_of_old, old_of_new, state): without those that are gone, with the sides of added cells, which are
     sorted keys, each once; a side that was an edge already is one again."""
     most = len(edges) + len(sides)
     out, new_of_old = np.empty((most, 2), np.int32), np.full(len(edges), np.int32(-1))
-    old_of_new, touched = np.empty(most, np.int32), np.empty(most, np.bool_)
+    old_of_new, new_state = np.empty(most, np.int32), np.empty(most, np.int8)
     count = x = 0
     for e in range(len(edges) + 1):
         last = e == len(edges)
         key = np.int64(0) if last else np.int64(edges[e, 0]) << 32 | np.int64(edges[e, 1])
         while x < len(sides) and (last or sides[x] < key):
             out[count, 0], out[count, 1] = sides[x] >> 32, sides[x] & 0xFFFFFFFF
-            old_of_new[count], touched[count] = -1, True
+            old_of_new[count], new_state[count] = -1, GAINED
             count, x = count + 1, x + 1
         if last:
             break
@@ -162,10 +172,11 @@ def merge_edges(edges, state, sides):
             x += 1
         if again or state[e] != GONE:
             out[count, 0], out[count, 1] = edges[e, 0], edges[e, 1]
-            old_of_new[count], touched[count] = e, again or state[e] == STAYS
+            old_of_new[count] = e
+            new_state[count] = (LOST if state[e] != UNTOUCHED else 0) | (GAINED if again else 0)
             new_of_old[e] = count
             count += 1
-    return out[:count].copy(), new_of_old, old_of_new[:count].copy(), touched[:count].copy()
+    return out[:count].copy(), new_of_old, old_of_new[:count].copy(), new_state[:count].copy()
 
 
 @kernel

@@ -72,12 +72,12 @@ def carry_rows(start, old_of_new, lists, name, of_added):
 
 
 @kernel
-def merge_lists(lists, cell_name, old_of_new, touched, added, total):
+def merge_lists(lists, cell_name, old_of_new, state, added, total):
     """(start, items): cells at each feature, ascending: those that stay, under new names, and added ones.
 
     Untouched features that follow each other in both meshes are renamed in one piece: list by list took a quarter more.
 
-    touched : bool, the features whose cells are others than before
+    state : of the features, 0 where the cells are those of before
     added : (features, cells), sorted: cells[x] is at features[x]
     """
     old_start, old_items, (features, cells) = lists.start, lists.items, added
@@ -86,8 +86,8 @@ def merge_lists(lists, cell_name, old_of_new, touched, added, total):
     start[0] = 0
     while f < len(old_of_new):
         o, end = old_of_new[f], f + 1
-        if o >= 0 and not touched[f]:
-            while end < len(old_of_new) and not touched[end] and old_of_new[end] == old_of_new[end - 1] + 1:
+        if o >= 0 and state[f] == 0:
+            while end < len(old_of_new) and state[end] == 0 and old_of_new[end] == old_of_new[end - 1] + 1:
                 end += 1
             shift = at - old_start[o]
             for s in range(old_start[o], old_start[o + end - f]):

@@ -1,126 +1,278 @@
-"""O-sets of a changed volume mesh from those before: pairs of touched features are found anew, the others renamed.
+"""O-sets of a changed volume mesh from those before: most pairs keep what they were, and few can have become orphans.
 
-Whether a pair is an orphan depends on the vertices of the cells of its two features, and on nothing else. A feature is
-touched if one of its cells was removed or added. Where neither feature is touched, both have the cells that they had,
-and the pair is an orphan exactly if it was one: only pairs with a touched feature can come or go.
+Whether a pair is an orphan depends on the vertices of the cells of its two features, and on nothing else. For a pair of
+features that both meshes have:
 
-Names ascend: untouched edges keep their lexicographic order, and an untouched face keeps its first cell and its place
-in that. So what stays is still sorted, and the pairs found anew are merged into it.
+- An orphan stays one exactly if the added cells of either feature are adjacent to all cells of the other.
+- A pair a, b becomes one only if of any two separate cells i of a and j of b at least one was removed. Say i: if some
+  cell of b is now near to a and has no vertex of i, then the pair is found from a and i, in the few near cells
+  that avoid the vertices of i. If j stays, it is such a cell. If j was removed, too, then b and j may find it likewise,
+  or else every cell of a has a vertex of j, which has none of a: j is one of the removed cells at a corner of the first
+  cell of a.
+
+Pairs of a new feature are found from it, in all near cells.
+
+Names ascend: edges keep their lexicographic order, and a face that is not touched keeps its first cell and its place in
+that. So what stays is still sorted, but for pairs of touched faces, and what is found is merged into it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant._jit import kernel
-from pliant.mesh.cells import CORNER_COUNT
-from pliant.mesh.changed_features import Kind
-from pliant.mesh.o_sets import all_near, cells_of, edges_of_edges, faces_of_vertices, find_near, find_orphans, new_marks
+from pliant._jit import helper, kernel
+from pliant.mesh.cell_features import Cells, cells_adjacent
+from pliant.mesh.cells import CORNER_COUNT, EDGE_COUNT, FACE_COUNT, Rows, list_corners, transpose
+from pliant.mesh.changed_features import GAINED, LOST, Change, Kind
+from pliant.mesh.changed_lists import pick_lists, starts_of
+from pliant.mesh.o_sets import (
+    NONE,
+    Sought,
+    all_near,
+    clear_masks,
+    edges_of_edges,
+    faces_of_vertices,
+    find_near,
+    find_orphans,
+    new_marks,
+)
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh
 
 
+class Kept(NamedTuple):
+    """Features of one kind that both meshes have."""
+
+    name: np.ndarray  # (m,) int32, new ids of the old ones, -1 where there is none
+    state: np.ndarray  # of the new ones
+    cells: Rows  # of the new ones
+
+
+class Gone(NamedTuple):
+    """Removed cells, and which of their features are still there: new ids, -1 for the others."""
+
+    corners: np.ndarray  # (k, 8) int32
+    at_vertices: Rows  # which of them were at each vertex
+    vertices: Rows
+    edges: Rows
+    faces: Rows
+
+
+class Lost(NamedTuple):
+    """Of pairs of features that both lost cells; a of the one kind, b of the other."""
+
+    gone: Gone
+    vertices: np.ndarray  # (m, n) int32, of each feature a
+    cells: Rows  # of each a
+    others: Rows  # features b of the removed cells
+    other_cells: Rows  # of each b
+
+
 def change_o_sets(
-    old: VolumeMesh, new: VolumeMesh, vertices: Kind, faces: Kind, edges: Kind
+    old: VolumeMesh, new: VolumeMesh, kinds: tuple[Kind, Kind, Kind], change: Change
 ) -> tuple[np.ndarray, np.ndarray]:
-    """O-sets of the new mesh, which has all else already, from those of the old one."""
-    around = _surroundings(vertices.touched, new.vertex_cells, new.types, new.corners)
-    taking_part = np.diff(new.vertex_cells.start) > 0
-    cells = cells_of(new, "face", around)
-    found = np.concatenate(
-        (
-            find_orphans(
-                faces_of_vertices, cells, _ids(vertices.touched & taking_part), vertices.touched, MOST_ORPHANS
-            ),
-            find_orphans(_vertices_of_faces, cells, _ids(faces.touched), vertices.touched, MOST_ORPHANS),
-        )
-    )
-    vertex_name = _name_untouched(vertices.old_of_new, vertices.touched, old.vertex_limit)
-    face_name = _name_untouched(faces.old_of_new, faces.touched, len(old.faces))
-    vertex_face = _merge_pairs(old.o_sets[0], vertex_name, face_name, np.sort(found))
-    cells = cells_of(new, "edge", around)
-    found = find_orphans(edges_of_edges, cells, _ids(edges.touched), edges.touched, MOST_ORPHANS)
-    edge_name = _name_untouched(edges.old_of_new, edges.touched, len(old.edges))
-    edge_edge = _merge_pairs(old.o_sets[1], edge_name, edge_name, np.sort(found))
+    """O-sets of the new mesh, which has all else already; kinds : its vertices, edges and faces."""
+    table, is_added = new.cell_table, change.old_of_new < 0
+    counts = old.vertex_limit, len(old.edges), len(old.faces)
+    cells = table.vertex_cells, table.edge_cells, table.face_cells
+    kept = [Kept(_names(kind, n, 0), kind.state, rows) for kind, n, rows in zip(kinds, counts, cells)]
+    gone = _list_gone(old, change.removed, [kind.name for kind in kept])
+    vertices, edges, faces = kept
+    settled = faces._replace(name=_names(kinds[2], len(old.faces), LOST | GAINED))
+    keys = *_find_vertex_face(table, kinds, gone), _keys_of_touched(old.o_sets[0], vertices, faces, table, is_added)
+    vertex_face = _merge_pairs(old.o_sets[0], vertices, settled, np.unique(np.concatenate(keys)), table, is_added)
+    keys = _find_edge_edge(table, kinds[1], gone)
+    edge_edge = _merge_pairs(old.o_sets[1], edges, edges, np.unique(np.concatenate(keys)), table, is_added)
     if max(len(vertex_face), len(edge_edge)) > MOST_ORPHANS:
         raise TooManyOrphans(f"more than {MOST_ORPHANS} orphan pairs")
     return vertex_face, edge_edge
 
 
-def _ids(mask: np.ndarray) -> np.ndarray:
-    return np.flatnonzero(mask).astype(np.int32)
+def _list_gone(old: VolumeMesh, removed: np.ndarray, names: list[np.ndarray]) -> Gone:
+    """names : new ids of old vertices, edges, faces."""
+    corners, types = old.corners[removed], old.types[removed]
+    start, vertices = list_corners(corners, CORNER_COUNT[types])
+    rows = [Rows(start, names[0][vertices])]
+    for lists, count, name in ((old.cell_edges, EDGE_COUNT, names[1]), (old.cell_faces, FACE_COUNT, names[2])):
+        rows.append(Rows(starts_of(types, count), name[pick_lists(*lists, removed)]))
+    return Gone(corners, Rows(*transpose(start, vertices, old.vertex_limit)), *rows)
+
+
+def _find_vertex_face(cells: Cells, kinds: tuple[Kind, Kind, Kind], gone: Gone) -> tuple[np.ndarray, ...]:
+    """Keys of the pairs that may have become orphans, and are some."""
+    vertices, faces, part_of = kinds[0], kinds[2], np.diff(cells.vertex_cells.start) > 0
+    lost_vertices, beside_vertices = _list_losses(gone, gone.vertices)
+    lost_faces, beside_faces = _list_losses(gone, gone.faces)
+    own = np.arange(len(part_of), dtype=np.int32)[:, None]
+    lost = Lost(gone, own, cells.vertex_cells, gone.faces, cells.face_cells)
+    owned, every = cells.owned_faces, cells.faces
+    return (
+        find_orphans(faces_of_vertices, cells, _new(vertices, part_of), Sought(owned, NONE, False), MOST_ORPHANS),
+        find_orphans(faces_of_vertices, cells, lost_vertices, Sought(every, beside_vertices, False), MOST_ORPHANS),
+        find_orphans(_vertices_of_faces, cells, _new(faces, True), Sought(every, NONE, False), MOST_ORPHANS),
+        find_orphans(_vertices_of_faces, cells, lost_faces, Sought(every, beside_faces, False), MOST_ORPHANS),
+        find_orphans(_lost_of_lost, cells, _lost(vertices), lost, MOST_ORPHANS),
+    )
+
+
+def _find_edge_edge(cells: Cells, edges: Kind, gone: Gone) -> tuple[np.ndarray, ...]:
+    """As above."""
+    lost_edges, beside = _list_losses(gone, gone.edges)
+    lost = Lost(gone, cells.ends, cells.edge_cells, gone.edges, cells.edge_cells)
+    both = find_orphans(_lost_of_lost, cells, _lost(edges), lost, MOST_ORPHANS)
+    return (
+        find_orphans(edges_of_edges, cells, _new(edges, True), Sought(cells.owned_edges, NONE, False), MOST_ORPHANS),
+        find_orphans(edges_of_edges, cells, lost_edges, Sought(cells.edges, beside, False), MOST_ORPHANS),
+        both[both >> 32 < both & 0xFFFFFFFF],  # from either of the two
+    )
+
+
+def _new(kind: Kind, part_of: np.ndarray | bool) -> np.ndarray:
+    return np.flatnonzero((kind.old_of_new < 0) & part_of).astype(np.int32)
+
+
+def _lost(kind: Kind) -> np.ndarray:
+    return np.flatnonzero((kind.state & LOST > 0) & (kind.old_of_new >= 0)).astype(np.int32)
+
+
+def _list_losses(gone: Gone, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Features that are still there of each removed cell, and the vertices of that cell."""
+    there = rows.items >= 0
+    return rows.items[there], np.repeat(gone.corners, np.diff(rows.start), axis=0)[there]
+
+
+def _names(kind: Kind, count: int, but: int) -> np.ndarray:
+    return _new_of_old(kind.old_of_new, kind.state, count, but)
 
 
 @kernel
-def _surroundings(touched, vertex_cells, types, corners):
-    """(c,) bool: all cells that are adjacent to a cell at a touched vertex, so all that near(a) of o_sets can have for
-    a touched feature a."""
-    start, items = vertex_cells.start, vertex_cells.items
-    reached, around = np.zeros(len(touched), np.bool_), np.zeros(len(types), np.bool_)
-    for v in range(len(touched)):
-        if touched[v]:
-            for s in range(start[v], start[v + 1]):
-                for k in range(CORNER_COUNT[types[items[s]]]):
-                    reached[corners[items[s], k]] = True
-    for v in range(len(touched)):
-        if reached[v]:
-            for s in range(start[v], start[v + 1]):
-                around[items[s]] = True
-    return around
-
-
-@kernel
-def _name_untouched(old_of_new, touched, count):
-    """(count,) int32: new ids of the untouched features, -1 for the others."""
+def _new_of_old(old_of_new, state, count, but):
+    """(count,) int32: new ids of the old features, -1 for those that are gone or have one of the states but."""
     name = np.full(count, np.int32(-1))
     for f in range(len(old_of_new)):
-        if old_of_new[f] >= 0 and not touched[f]:
+        if old_of_new[f] >= 0 and not state[f] & but:
             name[old_of_new[f]] = f
     return name
 
 
 @kernel
-def _vertices_of_faces(cells, ids, marked, done, keys, count):
-    """Orphans of the faces ids[done:] with vertices that are not marked, as the searches in o_sets."""
-    vertex_start, vertex_items, corners = cells.vertex_start, cells.vertex_items, cells.corners
-    marks = new_marks(cells)
+def _vertices_of_faces(cells, ids, sought, done, keys, count):
+    """Orphans of the faces ids[done:], as the searches in o_sets."""
+    triangles, corners, at_vertices, at_faces = cells.triangles, cells.corners, cells.vertex_cells, cells.face_cells
+    marks, everywhere = new_marks(cells, sought), len(sought.avoided) == 0
     for r in range(done, len(ids)):
         f, before = ids[r], count
-        own = cells.table[f, 0], cells.table[f, 1], cells.table[f, 2]
-        for n in range(find_near(cells, marks, own, cells.start, cells.items, (f, r, 0))):
+        own = triangles[f, 0], triangles[f, 1], triangles[f, 2]
+        seeker = own, r, f
+        for n in range(find_near(cells, marks, at_faces, seeker, sought, 0)):
             j = marks.near[n]
-            for k in range(CORNER_COUNT[cells.types[j]]):
+            for k in range(cells.corner_count[j]):
                 v = corners[j, k]
-                if marked[v] or vertex_items[vertex_start[v]] != j or v == own[0] or v == own[1] or v == own[2]:
+                if (everywhere and at_vertices.items[at_vertices.start[v]] != j) or v == own[0] or v == own[1]:
                     continue
-                if all_near(marks.seen, vertex_items, vertex_start[v], vertex_start[v + 1], r):
+                if v != own[2] and all_near(cells, marks, (at_faces, at_vertices), seeker, v, sought):
                     if count == len(keys):
                         return r, before
                     keys[count] = np.int64(v) << 32 | np.int64(f)
                     count += 1
+        clear_masks(cells, marks, at_faces, f, sought, r)
     return len(ids), count
 
 
 @kernel
-def _merge_pairs(pairs, first_name, second_name, keys):
-    """(k, 2) int32, sorted: the pairs that have names, under these, and those of sorted keys."""
+def _lost_of_lost(cells, ids, lost, done, keys, count):
+    """Orphans of the features ids[done:] among those of removed cells j that have a corner of their first cell, and none
+    of their own vertices, as the searches in o_sets."""
+    gone, at, others = lost.gone, lost.gone.at_vertices, lost.others
+    for r in range(done, len(ids)):
+        a, before = ids[r], count
+        first = lost.cells.items[lost.cells.start[a]]
+        for k in range(cells.corner_count[first]):
+            w = cells.corners[first, k]
+            if w >= len(at.start) - 1:
+                continue
+            for s in range(at.start[w], at.start[w + 1]):
+                j = at.items[s]
+                if _have_common(gone.corners[j], lost.vertices[a]):
+                    continue
+                for t in range(others.start[j], others.start[j + 1]):
+                    b = others.items[t]
+                    if b < 0 or not _all_adjacent(cells, lost.cells, a, lost.other_cells, b):
+                        continue
+                    if count == len(keys):
+                        return r, before
+                    keys[count] = np.int64(a) << 32 | np.int64(b)
+                    count += 1
+    return len(ids), count
+
+
+@helper
+def _have_common(one, other):
+    for i in range(len(one)):
+        for k in range(len(other)):
+            if one[i] == other[k]:
+                return True
+    return False
+
+
+@helper
+def _all_adjacent(cells, rows, a, other_rows, b):
+    """Every cell of feature a is adjacent to every cell of feature b."""
+    for s in range(rows.start[a], rows.start[a + 1]):
+        for t in range(other_rows.start[b], other_rows.start[b + 1]):
+            if not cells_adjacent(cells.corners, cells.corner_count, rows.items[s], other_rows.items[t]):
+                return False
+    return True
+
+
+@kernel
+def _keys_of_touched(pairs, vertices, faces, cells, is_added):
+    """The pairs that stay orphans, and whose face is touched."""
+    keys, count = np.empty(len(pairs), np.int64), 0
+    for p in range(len(pairs)):
+        v, f = vertices.name[pairs[p, 0]], faces.name[pairs[p, 1]]
+        if v >= 0 and f >= 0 and faces.state[f] and _stay(cells, is_added, vertices, v, faces, f):
+            keys[count] = np.int64(v) << 32 | np.int64(f)
+            count += 1
+    return keys[:count].copy()
+
+
+@kernel
+def _merge_pairs(pairs, one, other, keys, cells, is_added):
+    """(k, 2) int32, sorted: the pairs that have names and stay orphans, under these, and those of sorted keys."""
     out = np.empty((len(pairs) + len(keys), 2), np.int32)
     count = x = 0
     for p in range(len(pairs)):
-        a, b = first_name[pairs[p, 0]], second_name[pairs[p, 1]]
-        if a < 0 or b < 0:
+        a, b = one.name[pairs[p, 0]], other.name[pairs[p, 1]]
+        if a < 0 or b < 0 or not _stay(cells, is_added, one, a, other, b):
             continue
         key = np.int64(a) << 32 | np.int64(b)
-        while x < len(keys) and keys[x] < key:
-            out[count, 0], out[count, 1] = keys[x] >> 32, keys[x] & 0xFFFFFFFF
-            count, x = count + 1, x + 1
+        while x < len(keys) and keys[x] <= key:
+            if keys[x] < key:
+                out[count, 0], out[count, 1] = keys[x] >> 32, keys[x] & 0xFFFFFFFF
+                count += 1
+            x += 1
         out[count, 0], out[count, 1] = a, b
         count += 1
     while x < len(keys):
         out[count, 0], out[count, 1] = keys[x] >> 32, keys[x] & 0xFFFFFFFF
         count, x = count + 1, x + 1
     return out[:count]  # a few too many were allocated: less than one more copy
+
+
+@helper
+def _stay(cells, is_added, one, a, other, b):
+    """Orphans a, b stay so: added cells of either feature are adjacent to all cells of the other."""
+    if not (one.state[a] | other.state[b]) & GAINED:
+        return True
+    for s in range(one.cells.start[a], one.cells.start[a + 1]):
+        i = one.cells.items[s]
+        for t in range(other.cells.start[b], other.cells.start[b + 1]):
+            j = other.cells.items[t]
+            if (is_added[i] or is_added[j]) and not cells_adjacent(cells.corners, cells.corner_count, i, j):
+                return False
+    return True

@@ -8,7 +8,7 @@ for each array. One by one are treated only the features that are *touched*: tho
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from pliant.mesh.cells import (
     number_triangles,
 )
 from pliant.mesh.changed_features import (
+    GAINED,
+    LOST,
+    Change,
     Kind,
     Known,
     find_faces,
@@ -41,6 +44,7 @@ from pliant.mesh.changed_lists import (
     pick_rows,
     starts_of,
 )
+from pliant.mesh.changed_cell_table import change_cell_table
 from pliant.mesh.changed_o_sets import change_o_sets
 from pliant.mesh.orphans import TooManyOrphans
 from pliant.mesh.triangles import TriMesh
@@ -50,15 +54,6 @@ if TYPE_CHECKING:
 
 # Of the cells. Scattered, 10 % are at most vertices, and a fresh build is as fast; together, they cost a tenth of it.
 MOST_CHANGED = 0.1
-
-
-class Change(NamedTuple):
-    """Cells of two meshes; ids ascend."""
-
-    new_of_old: np.ndarray  # (c,) int32, -1 for removed cells
-    old_of_new: np.ndarray  # (c',) int32, -1 for added cells
-    removed: np.ndarray  # int32, in the old mesh
-    added: np.ndarray  # int32, in the new one
 
 
 def change_cells(old: VolumeMesh, kept: np.ndarray, added: dict[str, np.ndarray]) -> tuple[dict, Change]:
@@ -100,9 +95,12 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change) -> None:
         edges = _change_cell_edges(old, new, change, (faces, edges, edge_name))
         if "edge_cells" in known:
             carried["edge_cells"] = _change_lists(old.edge_cells, edges, change, new.cell_edges.start)
+    kinds = vertices, edges, faces
+    if "cell_table" in known:
+        carried["cell_table"] = change_cell_table(old, new, kinds, change.old_of_new)
     if "o_sets" in known:
         with suppress(TooManyOrphans):  # said when they are asked for, as in a fresh mesh
-            carried["o_sets"] = change_o_sets(old, new, vertices, faces, edges)
+            carried["o_sets"] = change_o_sets(old, new, kinds, change)
 
 
 def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndarray:
@@ -119,14 +117,17 @@ def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndar
 def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     ids = np.arange(new.vertex_limit, dtype=np.int32)
     ids[old.vertex_limit :] = -1
+    start = old.vertex_cells.start[: new.vertex_limit + 1]
+    ids[np.flatnonzero(start[1:] == start[:-1])] = -1
     start, of_added = list_corners(new.corners[change.added], new.corner_count[change.added])
-    touched = np.zeros(max(old.vertex_limit, new.vertex_limit), bool)
-    touched[old.corners[change.removed].ravel()] = True
-    touched[of_added] = True
-    vertices = Kind(ids, touched[: new.vertex_limit], of_added)
+    state = np.zeros(max(old.vertex_limit, new.vertex_limit), np.int8)
+    state[old.corners[change.removed].ravel()] = LOST
+    state[of_added] |= GAINED
+    vertices = Kind(ids, state[: new.vertex_limit], of_added)
     removed = int(old.corner_count[change.removed].sum(dtype=np.int64))
     total = len(old.vertex_cells.items) - removed + len(of_added)
     vars(new)["vertex_cells"] = _merged(old.vertex_cells, vertices, change, np.diff(start), total)
+    ids[np.diff(new.vertex_cells.start) == 0] = -1  # no vertex of the mesh any more
     return vertices
 
 
@@ -139,7 +140,7 @@ def _merged(lists: Rows, features: Kind, change: Change, counts: np.ndarray, tot
     """counts : (k,) features of each added cell."""
     order = np.argsort(features.of_added, kind="stable")
     added = features.of_added[order], np.repeat(change.added, counts)[order]
-    return Rows(*merge_lists(lists, change.new_of_old, features.old_of_new, features.touched, added, total))
+    return Rows(*merge_lists(lists, change.new_of_old, features.old_of_new, features.state, added, total))
 
 
 def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
@@ -148,11 +149,13 @@ def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     unknown = np.flatnonzero(found < 0)
     if len(unknown):
         found[unknown] = len(old.faces) + number_triangles(triangles[unknown], new.vertex_limit)[1]
-    touched = np.zeros(max(len(old.faces), int(found.max(initial=-1)) + 1), bool)
-    touched[found] = True
-    touched[pick_lists(*old.cell_faces, change.removed)] = True
+    state = np.zeros(max(len(old.faces), int(found.max(initial=-1)) + 1), np.int8)
+    state[pick_lists(*old.cell_faces, change.removed)] = LOST
+    state[found] |= GAINED
     start = starts_of(new.types, FACE_COUNT)
-    items, sources, moved = number_faces(start, change.old_of_new, old.cell_faces, found, touched)
+    items, sources, moved = number_faces(start, change.old_of_new, old.cell_faces, found, state)
+    new_state = np.zeros(len(sources), np.int8)
+    new_state[moved[:, 0]] = state[sources[moved[:, 0]]]
     sources[sources >= len(old.faces)] = -1
     faces = pick_rows(old.faces, sources, len(sources))
     begin, seen = list_triangles(new.types[moved[:, 1]], new.corners[moved[:, 1]])
@@ -160,9 +163,7 @@ def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     features = TriMesh()
     features.faces = faces
     vars(new)["_face_table"] = features, Rows(start, items)
-    touched = np.zeros(len(faces), bool)
-    touched[moved[:, 0]] = True
-    return Kind(sources, touched, pick_lists(start, items, change.added))
+    return Kind(sources, new_state, pick_lists(start, items, change.added))
 
 
 def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> tuple[Kind, np.ndarray]:
@@ -170,11 +171,11 @@ def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind)
     known = Known(old.corners, *old.vertex_cells, *old.cell_faces, old.edges, old.face_edges)
     state = mark_edges(known, change.new_of_old, change.removed)
     sides = np.unique(triangle_sides(new.faces, faces.of_added))
-    edges, name, old_of_new, touched = merge_edges(old.edges, state, sides)
+    edges, name, old_of_new, new_state = merge_edges(old.edges, state, sides)
     face_edges = pick_renamed(old.face_edges, faces.old_of_new, name)
-    find_sides(new.faces, np.flatnonzero(faces.touched), edges, face_edges)
+    find_sides(new.faces, np.flatnonzero(faces.state), edges, face_edges)
     vars(new.features())["_edge_table"] = edges, face_edges
-    return Kind(old_of_new, touched, np.empty(0, np.int32)), name
+    return Kind(old_of_new, new_state, np.empty(0, np.int32)), name
 
 
 def _change_cell_edges(

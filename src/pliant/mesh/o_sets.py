@@ -7,42 +7,42 @@ inside one cell, and asks only part of the pairs of cells (errata 18, 19). The l
 
 With near(a), the cells that are adjacent to every cell of feature a, the orphans of a are the features b all of whose
 cells are in near(a). One pass over the surroundings of a single cell of a finds near(a), since it must be near to that.
+Which of the near cells are of interest can be narrowed down by vertices that they must not have: the more of the corners
+of that single cell are among them, the fewer cells are looked at.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pliant._jit import helper, kernel
-from pliant.mesh.cells import CORNER_COUNT
+from pliant.mesh.cell_features import Cells, cells_adjacent
+from pliant.mesh.cells import Rows
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh
 
+NONE = np.empty((0, 0), np.int32)  # no vertices are avoided
 _USUAL_ORPHANS = 2**18
 _MASKED = 62  # cells that have a bit in a mask
+_AVOIDED = 1 << 62  # bit in the mask of a vertex
 _ALL = -1  # mask of the vertices of the feature itself: whatever has one of them is adjacent to all cells of it
 
 
-class Cells(NamedTuple):
-    """Cells, and their features of one kind (edges or faces)."""
+class Sought(NamedTuple):
+    """Where the orphans of features are looked for."""
 
-    types: np.ndarray  # (c,) int8
-    corners: np.ndarray  # (c, 8) int32
-    vertex_start: np.ndarray  # cells at each vertex
-    vertex_items: np.ndarray
-    table: np.ndarray  # (m, 2 or 3) int32 vertices of each feature
-    start: np.ndarray  # cells at each feature
-    items: np.ndarray
-    owned_start: np.ndarray  # (c + 1,) int64: features whose first cell is i are owned[owned_start[i]:...[i + 1]]
-    owned: np.ndarray  # (m, 3 or 4) int32, id and vertices: side by side where they are looked at together
+    features: Rows  # of the near cells: those that they own, or all that they have; then some are found repeatedly
+    avoided: np.ndarray  # (n, k) int32: for the r-th feature, only in near cells that have none of these vertices;
+    # among them are those of the feature itself, or there are none at all, n = 0
+    once: bool  # every pair of edges from one of the two, the one with the smaller first cell
 
 
 class Marks(NamedTuple):
-    mask: np.ndarray  # (vertex_limit,) int64: bit k of a vertex says that the k-th cell of the feature has it
+    mask: np.ndarray  # (vertices,) int64: bit k of a vertex says that the k-th cell of the feature has it
     seen: np.ndarray  # (c,) int32: r where a cell is near to the r-th feature, -r - 2 where it is known not to be
     near: np.ndarray  # (c,) int32, the near cells
 
@@ -52,27 +52,19 @@ def o_sets(mesh: VolumeMesh, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, n
 
     Raises TooManyOrphans if there are more than ``most`` of one kind.
     """
-    everywhere = np.ones(len(mesh.types), bool)
-    cells = cells_of(mesh, "face", everywhere)
-    vertex_face = find_orphans(faces_of_vertices, cells, mesh.vertices, np.empty(0, bool), most)
-    every_edge, all_marked = np.arange(len(mesh.edges), dtype=np.int32), np.ones(len(mesh.edges), bool)
-    edge_edge = find_orphans(edges_of_edges, cells_of(mesh, "edge", everywhere), every_edge, all_marked, most)
+    cells = mesh.cell_table
+    every_edge = np.arange(len(mesh.edges), dtype=np.int32)
+    vertex_face = find_orphans(faces_of_vertices, cells, mesh.vertices, Sought(cells.owned_faces, NONE, True), most)
+    edge_edge = find_orphans(edges_of_edges, cells, every_edge, Sought(cells.owned_edges, NONE, True), most)
     return as_pairs(np.sort(vertex_face)), as_pairs(np.sort(edge_edge))
 
 
-def cells_of(mesh: VolumeMesh, kind: str, around: np.ndarray) -> Cells:
-    """The cells of a mesh with their features of a kind, "edge" or "face"; around : (c,) bool, cells that matter."""
-    table, rows = (mesh.edges, mesh.edge_cells) if kind == "edge" else (mesh.faces, mesh.face_cells)
-    owned = _list_owned(table, *rows, around)
-    return Cells(mesh.types, mesh.corners, *mesh.vertex_cells, table, *rows, *owned)
-
-
-def find_orphans(search, cells: Cells, ids: np.ndarray, marked: np.ndarray, most: int) -> np.ndarray:
+def find_orphans(search, cells: Cells, ids: np.ndarray, sought: Any, most: int) -> np.ndarray:
     """Keys of the orphans that a search finds at the features ids, in any order: first feature << 32 | second."""
     keys = np.empty(min(_USUAL_ORPHANS, most), np.int64)
     done = count = 0
     while True:
-        done, count = search(cells, ids, marked, done, keys, count)
+        done, count = search(cells, ids, sought, done, keys, count)
         if done == len(ids):
             return keys[:count]
         if len(keys) == most:
@@ -90,161 +82,173 @@ def as_pairs(keys: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _list_owned(table, start, items, around):
-    """(start, features) by first cell, of the cells in (c,) bool around.
-
-    Looking for them among all features of a cell took three times as long.
-    """
-    owned_start = np.zeros(len(around) + 1, np.int64)
-    for f in range(len(table)):
-        if around[items[start[f]]]:
-            owned_start[items[start[f]] + 1] += 1
-    for i in range(len(around)):
-        owned_start[i + 1] += owned_start[i]
-    fill, owned = owned_start.copy(), np.empty((owned_start[len(around)], 1 + table.shape[1]), np.int32)
-    for f in range(len(table)):
-        i = items[start[f]]
-        if around[i]:
-            owned[fill[i], 0] = f
-            for k in range(table.shape[1]):
-                owned[fill[i], k + 1] = table[f, k]
-            fill[i] += 1
-    return owned_start, owned
-
-
-@kernel
-def faces_of_vertices(cells, ids, _marked, done, keys, count):
+def faces_of_vertices(cells, ids, sought, done, keys, count):
     """Orphans of the vertices ids[done:], into keys from count on, as far as there is room.
 
     Returns how many of the vertices are done, and how many keys there are of these.
     """
-    owned_start, owned, start, items = cells.owned_start, cells.owned, cells.start, cells.items
-    marks = new_marks(cells)
+    start, items, triangles = sought.features.start, sought.features.items, cells.triangles
+    marks, at_vertices = new_marks(cells, sought), cells.vertex_cells
     for r in range(done, len(ids)):
         v, before = ids[r], count
-        for n in range(find_near(cells, marks, (v, v, v), cells.vertex_start, cells.vertex_items, (v, r, 0))):
+        seeker = (v, v, v), r, v
+        for n in range(find_near(cells, marks, at_vertices, seeker, sought, 0)):
             j = marks.near[n]
-            for s in range(owned_start[j], owned_start[j + 1]):
-                f = owned[s, 0]
-                if owned[s, 1] == v or owned[s, 2] == v or owned[s, 3] == v:
+            for s in range(start[j], start[j + 1]):
+                f = items[s]
+                if triangles[f, 0] == v or triangles[f, 1] == v or triangles[f, 2] == v:
                     continue
-                if all_near(marks.seen, items, start[f], start[f + 1], r):
+                if all_near(cells, marks, (at_vertices, cells.face_cells), seeker, f, sought):
                     if count == len(keys):
                         return r, before
                     keys[count] = np.int64(v) << 32 | np.int64(f)
                     count += 1
+        clear_masks(cells, marks, at_vertices, v, sought, r)
     return len(ids), count
 
 
 @kernel
-def edges_of_edges(cells, ids, marked, done, keys, count):
-    """As above for the edges ids; marked : (e,) bool, the edges among ids.
-
-    Pairs of those come from the one with the smaller first cell. Where all are marked, no cell below that matters.
-    """
-    owned_start, owned, start, items = cells.owned_start, cells.owned, cells.start, cells.items
-    marks = new_marks(cells)
+def edges_of_edges(cells, ids, sought, done, keys, count):
+    """As above for the edges ids."""
+    start, items, ends, at_edges = sought.features.start, sought.features.items, cells.ends, cells.edge_cells
+    marks = new_marks(cells, sought)
     for r in range(done, len(ids)):
         a, before = ids[r], count
-        p, q, first = cells.table[a, 0], cells.table[a, 1], items[start[a]]
-        lowest = first if len(ids) == len(start) - 1 else 0
-        for n in range(find_near(cells, marks, (p, q, q), start, items, (a, r, lowest))):
+        p, q, first = ends[a, 0], ends[a, 1], at_edges.items[at_edges.start[a]]
+        seeker = (p, q, q), r, a
+        for n in range(find_near(cells, marks, at_edges, seeker, sought, first if sought.once else 0)):
             j = marks.near[n]
-            for s in range(owned_start[j], owned_start[j + 1]):
-                b, v, w = owned[s, 0], owned[s, 1], owned[s, 2]
-                if (marked[b] and (j < first or (j == first and b <= a))) or v == p or v == q or w == p or w == q:
+            for s in range(start[j], start[j + 1]):
+                b = items[s]
+                v, w = ends[b, 0], ends[b, 1]
+                if (sought.once and j == first and b <= a) or v == p or v == q or w == p or w == q:
                     continue
-                if all_near(marks.seen, items, start[b], start[b + 1], r):
+                if all_near(cells, marks, (at_edges, at_edges), seeker, b, sought):
                     if count == len(keys):
                         return r, before
                     keys[count] = np.int64(min(a, b)) << 32 | np.int64(max(a, b))
                     count += 1
+        clear_masks(cells, marks, at_edges, a, sought, r)
     return len(ids), count
 
 
 @helper
-def new_marks(cells):
-    count = len(cells.types)
-    mask, seen = np.zeros(len(cells.vertex_start) - 1, np.int64), np.full(count, np.int32(-1))
-    return Marks(mask, seen, np.empty(count, np.int32))
+def new_marks(cells, sought):
+    count, vertex_count = len(cells.corners), len(cells.vertex_cells.start) - 1
+    if sought.avoided.size:  # some may be of cells that are no more, and of no other
+        vertex_count = max(vertex_count, sought.avoided.max() + 1)
+    return Marks(np.zeros(vertex_count, np.int64), np.full(count, np.int32(-1)), np.empty(count, np.int32))
 
 
 @helper
-def all_near(seen, items, begin, end, r):
-    for s in range(begin, end):
-        if seen[items[s]] != r:
+def all_near(cells, marks, rows, seeker, b, sought):
+    """Every cell of feature b is near to feature a, after find_near; rows : cells of features like a, and like b.
+
+    Where some vertices were avoided, there may be near cells that were not looked at, and they are looked at now.
+    """
+    (at_a, at_b), (_, r, a) = rows, seeker
+    for s in range(at_b.start[b], at_b.start[b + 1]):
+        j = at_b.items[s]
+        if marks.seen[j] == r:
+            continue
+        if len(sought.avoided) == 0 or marks.seen[j] == -r - 2:
+            return False
+        bits = np.int64(0)
+        for k in range(cells.corner_count[j]):
+            bits |= marks.mask[cells.corners[j, k]]
+        is_near = bits < 0 or _is_full(cells, at_a, a, bits & ~_AVOIDED, j)
+        marks.seen[j] = r if is_near else -r - 2
+        if not is_near:
             return False
     return True
 
 
 @helper
-def find_near(cells, marks, own, start, items, feature):
-    """near(a) from cell lowest on, into marks, for feature = (a, r, lowest): the r-th, with vertices own and cells
-    items[start[a]:start[a + 1]]. Returns their number.
+def find_near(cells, marks, rows, seeker, sought, lowest):
+    """near(a) from cell lowest on, into marks; returns their number. The masks are left to all_near.
+
+    seeker : vertices of a, its number among all that are looked for, and a itself, with cells in rows
 
     A cell is adjacent to the first 62 cells of a where the masks of its corners together have all
     bits: one look at each corner, instead of one at each pair of corners for every cell of a.
     """
-    a, r, lowest = feature
-    types, corners, mask, seen = cells.types, cells.corners, marks.mask, marks.seen
-    vertex_start, vertex_items = cells.vertex_start, cells.vertex_items
-    begin, end = start[a], start[a + 1]
-    masked = min(end, begin + _MASKED)
-    _set_masks(types, corners, mask, items[begin:masked])
+    own, r, a = seeker
+    corners, corner_count, mask, seen = cells.corners, cells.corner_count, marks.mask, marks.seen
+    vertex_start, vertex_items = cells.vertex_cells.start, cells.vertex_cells.items
+    if len(sought.avoided):
+        for k in range(sought.avoided.shape[1]):
+            mask[sought.avoided[r, k]] = _AVOIDED
+    _set_masks(cells, mask, rows, a)
+    i, count = _least_surrounded(cells, mask, rows, a), 0
     for v in own:
         mask[v] = _ALL
-    full = (np.int64(1) << np.int64(masked - begin)) - np.int64(1)
-    i, count = _least_surrounded(cells, items, begin, masked), 0
-    for k in range(CORNER_COUNT[types[i]]):
-        for t in range(vertex_start[corners[i, k]], vertex_start[corners[i, k] + 1]):
+    for k in range(corner_count[i]):
+        w = corners[i, k]
+        if len(sought.avoided) and mask[w] & _AVOIDED:
+            continue
+        for t in range(vertex_start[w], vertex_start[w + 1]):
             j = vertex_items[t]
             if j < lowest or seen[j] == r or seen[j] == -r - 2:
                 continue
             bits = np.int64(0)
-            for m in range(CORNER_COUNT[types[j]]):
+            for m in range(corner_count[j]):
                 bits |= mask[corners[j, m]]
-            if bits == _ALL or (bits == full and _all_adjacent(cells, items, masked, end, j)):
+            if len(sought.avoided) and bits & _AVOIDED:
+                continue
+            if bits == _ALL or _is_full(cells, rows, a, bits, j):
                 seen[j] = r
                 marks.near[count] = j
                 count += 1
             else:
                 seen[j] = -r - 2
-    for s in range(begin, masked):
-        for k in range(CORNER_COUNT[types[items[s]]]):
-            mask[corners[items[s], k]] = 0
     return count
 
 
 @helper
-def _set_masks(types, corners, mask, some):
-    for s in range(len(some)):
-        for k in range(CORNER_COUNT[types[some[s]]]):
-            mask[corners[some[s], k]] |= np.int64(1) << np.int64(s)
+def _set_masks(cells, mask, rows, a):
+    begin = rows.start[a]
+    for s in range(min(rows.start[a + 1] - begin, _MASKED)):
+        i = rows.items[begin + s]
+        for k in range(cells.corner_count[i]):
+            mask[cells.corners[i, k]] |= np.int64(1) << np.int64(s)
 
 
 @helper
-def _least_surrounded(cells, items, begin, end):
-    """The one of the cells items[begin:end] with the fewest cells at its corners: not the one in a fan, if possible."""
-    best, fewest = items[begin], np.int64(-1)
-    for s in range(begin, end):
-        i, count = items[s], np.int64(0)
-        for k in range(CORNER_COUNT[cells.types[i]]):
+def clear_masks(cells, marks, rows, a, sought, r):
+    begin = rows.start[a]
+    for s in range(begin, min(rows.start[a + 1], begin + _MASKED)):
+        i = rows.items[s]
+        for k in range(cells.corner_count[i]):
+            marks.mask[cells.corners[i, k]] = 0
+    if len(sought.avoided):
+        for k in range(sought.avoided.shape[1]):
+            marks.mask[sought.avoided[r, k]] = 0
+
+
+@helper
+def _is_full(cells, rows, a, bits, j):
+    """Cell j, with these bits in the masks of its corners, is adjacent to all cells of feature a."""
+    begin, end = rows.start[a], rows.start[a + 1]
+    if bits != (np.int64(1) << np.int64(min(end - begin, _MASKED))) - np.int64(1):
+        return False
+    for s in range(begin + _MASKED, end):
+        if not cells_adjacent(cells.corners, cells.corner_count, rows.items[s], j):
+            return False
+    return True
+
+
+@helper
+def _least_surrounded(cells, mask, rows, a):
+    """The cell of feature a, one of the first 62, with the fewest cells at its corners that are not avoided: not the
+    one in a fan, if possible."""
+    start, begin = cells.vertex_cells.start, rows.start[a]
+    best, fewest = rows.items[begin], np.int64(-1)
+    for s in range(begin, min(rows.start[a + 1], begin + _MASKED)):
+        i, count = rows.items[s], np.int64(0)
+        for k in range(cells.corner_count[i]):
             v = cells.corners[i, k]
-            count += cells.vertex_start[v + 1] - cells.vertex_start[v]
+            if not mask[v] & _AVOIDED:
+                count += start[v + 1] - start[v]
         if fewest < 0 or count < fewest:
             best, fewest = i, count
     return best
-
-
-@helper
-def _all_adjacent(cells, items, begin, end, j):
-    """Every cell of items[begin:end] shares a vertex with cell j."""
-    for s in range(begin, end):
-        i, adjacent = items[s], False
-        for k in range(CORNER_COUNT[cells.types[i]]):
-            v = cells.corners[i, k]
-            for m in range(CORNER_COUNT[cells.types[j]]):
-                adjacent |= v == cells.corners[j, m]
-        if not adjacent:
-            return False
-    return True
