@@ -8,7 +8,7 @@ features that both meshes have:
   cell of b is now near to a and has no vertex of i, then the pair is found from a and i, in the few near cells
   that avoid the vertices of i. If j stays, it is such a cell. If j was removed, too, then b and j may find it likewise,
   or else every cell of a has a vertex of j, which has none of a: j is one of the removed cells at a corner of the first
-  cell of a.
+  cell of a. A feature that lost several cells avoids what they had in common, once, instead of each by itself.
 
 Pairs of a new feature are found from it, in all near cells.
 
@@ -24,8 +24,8 @@ import numpy as np
 
 from pliant._jit import helper, kernel
 from pliant.mesh.cell_features import Cells, cells_adjacent
-from pliant.mesh.cells import CORNER_COUNT, EDGE_COUNT, FACE_COUNT, Rows, list_corners, transpose
-from pliant.mesh.changed_features import GAINED, LOST, Change, Kind
+from pliant.mesh.cells import CORNER_COUNT, EDGE_COUNT, FACE_COUNT, MOST_CORNERS, Rows, list_corners, transpose
+from pliant.mesh.changed_features import GAINED, LOST, UNTOUCHED, Change, Kind
 from pliant.mesh.changed_lists import pick_lists, starts_of
 from pliant.mesh.o_sets import (
     NONE,
@@ -36,6 +36,7 @@ from pliant.mesh.o_sets import (
     faces_of_vertices,
     find_near,
     find_orphans,
+    met_before,
     new_marks,
 )
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
@@ -50,6 +51,7 @@ class Kept(NamedTuple):
     name: np.ndarray  # (m,) int32, new ids of the old ones, -1 where there is none
     state: np.ndarray  # of the new ones
     cells: Rows  # of the new ones
+    vertices: np.ndarray  # (m', n) int32, of the new ones
 
 
 class Gone(NamedTuple):
@@ -63,13 +65,12 @@ class Gone(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """Of pairs of features that both lost cells; a of the one kind, b of the other."""
+    """Of pairs of features that both lost cells."""
 
     gone: Gone
-    vertices: np.ndarray  # (m, n) int32, of each feature a
-    cells: Rows  # of each a
-    others: Rows  # features b of the removed cells
-    other_cells: Rows  # of each b
+    one: Kept
+    other: Kept
+    others: Rows  # features of the other kind of the removed cells
 
 
 def change_o_sets(
@@ -79,14 +80,15 @@ def change_o_sets(
     table, is_added = new.cell_table, change.old_of_new < 0
     counts = old.vertex_limit, len(old.edges), len(old.faces)
     cells = table.vertex_cells, table.edge_cells, table.face_cells
-    kept = [Kept(_names(kind, n, 0), kind.state, rows) for kind, n, rows in zip(kinds, counts, cells)]
+    own = np.arange(new.vertex_limit, dtype=np.int32)[:, None], table.ends, table.triangles
+    kept = [Kept(_names(kind, n, 0), kind.state, *rows) for kind, n, *rows in zip(kinds, counts, cells, own)]
     gone = _list_gone(old, change.removed, [kind.name for kind in kept])
     vertices, edges, faces = kept
     settled = faces._replace(name=_names(kinds[2], len(old.faces), LOST | GAINED))
-    keys = *_find_vertex_face(table, kinds, gone), _keys_of_touched(old.o_sets[0], vertices, faces, table, is_added)
-    vertex_face = _merge_pairs(old.o_sets[0], vertices, settled, np.unique(np.concatenate(keys)), table, is_added)
-    keys = _find_edge_edge(table, kinds[1], gone)
-    edge_edge = _merge_pairs(old.o_sets[1], edges, edges, np.unique(np.concatenate(keys)), table, is_added)
+    keys = *_find_vertex_face(table, kinds, gone, Lost(gone, vertices, faces, gone.faces)), _keys_of_touched(old.o_sets[0], vertices, faces, table.corners, is_added)
+    vertex_face = _merge_pairs(old.o_sets[0], vertices, settled, np.unique(np.concatenate(keys)), table.corners, is_added)
+    keys = _find_edge_edge(table, kinds[1], gone, Lost(gone, edges, edges, gone.edges))
+    edge_edge = _merge_pairs(old.o_sets[1], edges, edges, np.unique(np.concatenate(keys)), table.corners, is_added)
     if max(len(vertex_face), len(edge_edge)) > MOST_ORPHANS:
         raise TooManyOrphans(f"more than {MOST_ORPHANS} orphan pairs")
     return vertex_face, edge_edge
@@ -102,28 +104,25 @@ def _list_gone(old: VolumeMesh, removed: np.ndarray, names: list[np.ndarray]) ->
     return Gone(corners, Rows(*transpose(start, vertices, old.vertex_limit)), *rows)
 
 
-def _find_vertex_face(cells: Cells, kinds: tuple[Kind, Kind, Kind], gone: Gone) -> tuple[np.ndarray, ...]:
+def _find_vertex_face(cells: Cells, kinds: tuple[Kind, Kind, Kind], gone: Gone, lost: Lost) -> tuple[np.ndarray, ...]:
     """Keys of the pairs that may have become orphans, and are some."""
     vertices, faces, part_of = kinds[0], kinds[2], np.diff(cells.vertex_cells.start) > 0
-    lost_vertices, beside_vertices = _list_losses(gone, gone.vertices)
-    lost_faces, beside_faces = _list_losses(gone, gone.faces)
-    own = np.arange(len(part_of), dtype=np.int32)[:, None]
-    lost = Lost(gone, own, cells.vertex_cells, gone.faces, cells.face_cells)
+    lost_vertices, beside_vertices = _list_losses(gone.vertices, gone.corners, len(vertices.state))
+    lost_faces, beside_faces = _list_losses(gone.faces, gone.corners, len(faces.state))
     owned, every = cells.owned_faces, cells.faces
     return (
         find_orphans(faces_of_vertices, cells, _new(vertices, part_of), Sought(owned, NONE, False), MOST_ORPHANS),
         find_orphans(faces_of_vertices, cells, lost_vertices, Sought(every, beside_vertices, False), MOST_ORPHANS),
         find_orphans(_vertices_of_faces, cells, _new(faces, True), Sought(every, NONE, False), MOST_ORPHANS),
         find_orphans(_vertices_of_faces, cells, lost_faces, Sought(every, beside_faces, False), MOST_ORPHANS),
-        find_orphans(_lost_of_lost, cells, _lost(vertices), lost, MOST_ORPHANS),
+        find_orphans(_lost_of_lost, cells, lost_vertices, lost, MOST_ORPHANS),
     )
 
 
-def _find_edge_edge(cells: Cells, edges: Kind, gone: Gone) -> tuple[np.ndarray, ...]:
+def _find_edge_edge(cells: Cells, edges: Kind, gone: Gone, lost: Lost) -> tuple[np.ndarray, ...]:
     """As above."""
-    lost_edges, beside = _list_losses(gone, gone.edges)
-    lost = Lost(gone, cells.ends, cells.edge_cells, gone.edges, cells.edge_cells)
-    both = find_orphans(_lost_of_lost, cells, _lost(edges), lost, MOST_ORPHANS)
+    lost_edges, beside = _list_losses(gone.edges, gone.corners, len(edges.state))
+    both = find_orphans(_lost_of_lost, cells, lost_edges, lost, MOST_ORPHANS)
     return (
         find_orphans(edges_of_edges, cells, _new(edges, True), Sought(cells.owned_edges, NONE, False), MOST_ORPHANS),
         find_orphans(edges_of_edges, cells, lost_edges, Sought(cells.edges, beside, False), MOST_ORPHANS),
@@ -133,16 +132,6 @@ def _find_edge_edge(cells: Cells, edges: Kind, gone: Gone) -> tuple[np.ndarray, 
 
 def _new(kind: Kind, part_of: np.ndarray | bool) -> np.ndarray:
     return np.flatnonzero((kind.old_of_new < 0) & part_of).astype(np.int32)
-
-
-def _lost(kind: Kind) -> np.ndarray:
-    return np.flatnonzero((kind.state & LOST > 0) & (kind.old_of_new >= 0)).astype(np.int32)
-
-
-def _list_losses(gone: Gone, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Features that are still there of each removed cell, and the vertices of that cell."""
-    there = rows.items >= 0
-    return rows.items[there], np.repeat(gone.corners, np.diff(rows.start), axis=0)[there]
 
 
 def _names(kind: Kind, count: int, but: int) -> np.ndarray:
@@ -160,10 +149,54 @@ def _new_of_old(old_of_new, state, count, but):
 
 
 @kernel
+def _list_losses(rows, corners, count):
+    """(ids, avoided): those of count features that removed cells had, each once, in the order of these; and (k, 8) the
+    vertices that all removed cells of a feature had, some repeatedly.
+
+    rows : features of the removed cells, -1 for those that are gone
+    """
+    slot, ids = np.full(count, np.int32(-1)), np.empty(len(rows.items), np.int32)
+    avoided = np.empty((len(rows.items), MOST_CORNERS), np.int32)
+    found = 0
+    for i in range(len(corners)):
+        for s in range(rows.start[i], rows.start[i + 1]):
+            f = rows.items[s]
+            if f >= 0 and slot[f] < 0:
+                slot[f], ids[found] = found, f
+                for k in range(MOST_CORNERS):
+                    avoided[found, k] = corners[i, k]
+                found += 1
+            elif f >= 0:
+                _intersect(avoided, slot[f], corners, i)
+    return ids[:found].copy(), avoided[:found].copy()
+
+
+@helper
+def _intersect(rows, r, others, i):
+    """Vertices of row r that are not in the other are replaced by one that is: there is one, of the feature itself."""
+    common = rows[r, 0]
+    for k in range(MOST_CORNERS):
+        if _has(others, i, rows[r, k]):
+            common = rows[r, k]
+    for k in range(MOST_CORNERS):
+        if not _has(others, i, rows[r, k]):
+            rows[r, k] = common
+
+
+@helper
+def _has(rows, i, v):
+    for k in range(MOST_CORNERS):
+        if rows[i, k] == v:
+            return True
+    return False
+
+
+@kernel
 def _vertices_of_faces(cells, ids, sought, done, keys, count):
     """Orphans of the faces ids[done:], as the searches in o_sets."""
     triangles, corners, at_vertices, at_faces = cells.triangles, cells.corners, cells.vertex_cells, cells.face_cells
-    marks, everywhere = new_marks(cells, sought), len(sought.avoided) == 0
+    vertex_count = len(at_vertices.start) - 1
+    marks, everywhere = new_marks(cells, sought, vertex_count), len(sought.avoided) == 0
     for r in range(done, len(ids)):
         f, before = ids[r], count
         own = triangles[f, 0], triangles[f, 1], triangles[f, 2]
@@ -174,7 +207,7 @@ def _vertices_of_faces(cells, ids, sought, done, keys, count):
                 v = corners[j, k]
                 if (everywhere and at_vertices.items[at_vertices.start[v]] != j) or v == own[0] or v == own[1]:
                     continue
-                if v != own[2] and all_near(cells, marks, (at_faces, at_vertices), seeker, v, sought):
+                if v != own[2] and not met_before(marks, v, r) and all_near(cells, marks, (at_faces, at_vertices), seeker, v, sought):
                     if count == len(keys):
                         return r, before
                     keys[count] = np.int64(v) << 32 | np.int64(f)
@@ -187,21 +220,21 @@ def _vertices_of_faces(cells, ids, sought, done, keys, count):
 def _lost_of_lost(cells, ids, lost, done, keys, count):
     """Orphans of the features ids[done:] among those of removed cells j that have a corner of their first cell, and none
     of their own vertices, as the searches in o_sets."""
-    gone, at, others = lost.gone, lost.gone.at_vertices, lost.others
+    at_vertices, others, at = lost.gone.at_vertices, lost.others, lost.one.cells
     for r in range(done, len(ids)):
         a, before = ids[r], count
-        first = lost.cells.items[lost.cells.start[a]]
+        first = at.items[at.start[a]]
         for k in range(cells.corner_count[first]):
             w = cells.corners[first, k]
-            if w >= len(at.start) - 1:
+            if w >= len(at_vertices.start) - 1:
                 continue
-            for s in range(at.start[w], at.start[w + 1]):
-                j = at.items[s]
-                if _have_common(gone.corners[j], lost.vertices[a]):
+            for s in range(at_vertices.start[w], at_vertices.start[w + 1]):
+                j = at_vertices.items[s]
+                if _have_common(lost.gone.corners, j, lost.one.vertices, a):
                     continue
                 for t in range(others.start[j], others.start[j + 1]):
                     b = others.items[t]
-                    if b < 0 or not _all_adjacent(cells, lost.cells, a, lost.other_cells, b):
+                    if b < 0 or not _all_adjacent(cells, at, a, lost.other.cells, b):
                         continue
                     if count == len(keys):
                         return r, before
@@ -211,10 +244,11 @@ def _lost_of_lost(cells, ids, lost, done, keys, count):
 
 
 @helper
-def _have_common(one, other):
-    for i in range(len(one)):
-        for k in range(len(other)):
-            if one[i] == other[k]:
+def _have_common(one, i, other, k):
+    """Rows i of the one table and k of the other have a vertex in common."""
+    for s in range(one.shape[1]):
+        for t in range(other.shape[1]):
+            if one[i, s] == other[k, t]:
                 return True
     return False
 
@@ -230,25 +264,29 @@ def _all_adjacent(cells, rows, a, other_rows, b):
 
 
 @kernel
-def _keys_of_touched(pairs, vertices, faces, cells, is_added):
+def _keys_of_touched(pairs, vertices, faces, corners, is_added):
     """The pairs that stay orphans, and whose face is touched."""
     keys, count = np.empty(len(pairs), np.int64), 0
     for p in range(len(pairs)):
         v, f = vertices.name[pairs[p, 0]], faces.name[pairs[p, 1]]
-        if v >= 0 and f >= 0 and faces.state[f] and _stay(cells, is_added, vertices, v, faces, f):
+        if v < 0 or f < 0 or faces.state[f] == UNTOUCHED:
+            continue
+        if not (vertices.state[v] | faces.state[f]) & GAINED or _stay(corners, is_added, vertices, v, faces, f):
             keys[count] = np.int64(v) << 32 | np.int64(f)
             count += 1
     return keys[:count].copy()
 
 
 @kernel
-def _merge_pairs(pairs, one, other, keys, cells, is_added):
+def _merge_pairs(pairs, one, other, keys, corners, is_added):
     """(k, 2) int32, sorted: the pairs that have names and stay orphans, under these, and those of sorted keys."""
     out = np.empty((len(pairs) + len(keys), 2), np.int32)
     count = x = 0
     for p in range(len(pairs)):
         a, b = one.name[pairs[p, 0]], other.name[pairs[p, 1]]
-        if a < 0 or b < 0 or not _stay(cells, is_added, one, a, other, b):
+        if a < 0 or b < 0:
+            continue
+        if (one.state[a] | other.state[b]) & GAINED and not _stay(corners, is_added, one, a, other, b):
             continue
         key = np.int64(a) << 32 | np.int64(b)
         while x < len(keys) and keys[x] <= key:
@@ -265,14 +303,19 @@ def _merge_pairs(pairs, one, other, keys, cells, is_added):
 
 
 @helper
-def _stay(cells, is_added, one, a, other, b):
+def _stay(corners, is_added, one, a, other, b):
     """Orphans a, b stay so: added cells of either feature are adjacent to all cells of the other."""
-    if not (one.state[a] | other.state[b]) & GAINED:
-        return True
+    return _gains_are_near(corners, is_added, one, a, other, b) and _gains_are_near(corners, is_added, other, b, one, a)
+
+
+@helper
+def _gains_are_near(corners, is_added, one, a, other, b):
+    """Added cells of feature a are adjacent to all cells of b, which they are if they have a vertex of it."""
     for s in range(one.cells.start[a], one.cells.start[a + 1]):
         i = one.cells.items[s]
+        if not is_added[i] or _have_common(corners, i, other.vertices, b):
+            continue
         for t in range(other.cells.start[b], other.cells.start[b + 1]):
-            j = other.cells.items[t]
-            if (is_added[i] or is_added[j]) and not cells_adjacent(cells.corners, cells.corner_count, i, j):
+            if not _have_common(corners, i, corners, other.cells.items[t]):
                 return False
     return True

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant._jit import helper, in_line, kernel
 from pliant.mesh.cell_features import Cells, cells_adjacent
 from pliant.mesh.cells import Rows
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
@@ -35,7 +35,7 @@ _ALL = -1  # mask of the vertices of the feature itself: whatever has one of the
 class Sought(NamedTuple):
     """Where the orphans of features are looked for."""
 
-    features: Rows  # of the near cells: those that they own, or all that they have; then some are found repeatedly
+    features: Rows  # of the near cells: those that they own, or, where vertices are avoided, all that they have
     avoided: np.ndarray  # (n, k) int32: for the r-th feature, only in near cells that have none of these vertices;
     # among them are those of the feature itself, or there are none at all, n = 0
     once: bool  # every pair of edges from one of the two, the one with the smaller first cell
@@ -45,6 +45,7 @@ class Marks(NamedTuple):
     mask: np.ndarray  # (vertices,) int64: bit k of a vertex says that the k-th cell of the feature has it
     seen: np.ndarray  # (c,) int32: r where a cell is near to the r-th feature, -r - 2 where it is known not to be
     near: np.ndarray  # (c,) int32, the near cells
+    met: np.ndarray  # int32: r where a feature was asked for the r-th one; only where vertices are avoided
 
 
 def o_sets(mesh: VolumeMesh, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +89,7 @@ def faces_of_vertices(cells, ids, sought, done, keys, count):
     Returns how many of the vertices are done, and how many keys there are of these.
     """
     start, items, triangles = sought.features.start, sought.features.items, cells.triangles
-    marks, at_vertices = new_marks(cells, sought), cells.vertex_cells
+    marks, at_vertices = new_marks(cells, sought, len(triangles)), cells.vertex_cells
     for r in range(done, len(ids)):
         v, before = ids[r], count
         seeker = (v, v, v), r, v
@@ -96,7 +97,7 @@ def faces_of_vertices(cells, ids, sought, done, keys, count):
             j = marks.near[n]
             for s in range(start[j], start[j + 1]):
                 f = items[s]
-                if triangles[f, 0] == v or triangles[f, 1] == v or triangles[f, 2] == v:
+                if triangles[f, 0] == v or triangles[f, 1] == v or triangles[f, 2] == v or met_before(marks, f, r):
                     continue
                 if all_near(cells, marks, (at_vertices, cells.face_cells), seeker, f, sought):
                     if count == len(keys):
@@ -111,7 +112,7 @@ def faces_of_vertices(cells, ids, sought, done, keys, count):
 def edges_of_edges(cells, ids, sought, done, keys, count):
     """As above for the edges ids."""
     start, items, ends, at_edges = sought.features.start, sought.features.items, cells.ends, cells.edge_cells
-    marks = new_marks(cells, sought)
+    marks = new_marks(cells, sought, len(ends))
     for r in range(done, len(ids)):
         a, before = ids[r], count
         p, q, first = ends[a, 0], ends[a, 1], at_edges.items[at_edges.start[a]]
@@ -123,6 +124,8 @@ def edges_of_edges(cells, ids, sought, done, keys, count):
                 v, w = ends[b, 0], ends[b, 1]
                 if (sought.once and j == first and b <= a) or v == p or v == q or w == p or w == q:
                     continue
+                if met_before(marks, b, r):
+                    continue
                 if all_near(cells, marks, (at_edges, at_edges), seeker, b, sought):
                     if count == len(keys):
                         return r, before
@@ -133,11 +136,25 @@ def edges_of_edges(cells, ids, sought, done, keys, count):
 
 
 @helper
-def new_marks(cells, sought):
+def new_marks(cells, sought, other_count):
+    """other_count : of the kind of features that are looked for."""
+    in_line()
     count, vertex_count = len(cells.corners), len(cells.vertex_cells.start) - 1
-    if sought.avoided.size:  # some may be of cells that are no more, and of no other
+    met = np.full(other_count if len(sought.avoided) else 0, np.int32(-1))
+    if len(sought.avoided):  # some may be of cells that are no more, and of no other
         vertex_count = max(vertex_count, sought.avoided.max() + 1)
-    return Marks(np.zeros(vertex_count, np.int64), np.full(count, np.int32(-1)), np.empty(count, np.int32))
+    return Marks(np.zeros(vertex_count, np.int64), np.full(count, np.int32(-1)), np.empty(count, np.int32), met)
+
+
+@helper
+def met_before(marks, b, r):
+    """Feature b was asked for the r-th one already, in another cell; where features are owned, that cannot be."""
+    in_line()
+    if len(marks.met) == 0:
+        return False
+    before = marks.met[b] == r
+    marks.met[b] = r
+    return before
 
 
 @helper
@@ -146,6 +163,7 @@ def all_near(cells, marks, rows, seeker, b, sought):
 
     Where some vertices were avoided, there may be near cells that were not looked at, and they are looked at now.
     """
+    in_line()
     (at_a, at_b), (_, r, a) = rows, seeker
     for s in range(at_b.start[b], at_b.start[b + 1]):
         j = at_b.items[s]
@@ -172,6 +190,7 @@ def find_near(cells, marks, rows, seeker, sought, lowest):
     A cell is adjacent to the first 62 cells of a where the masks of its corners together have all
     bits: one look at each corner, instead of one at each pair of corners for every cell of a.
     """
+    in_line()
     own, r, a = seeker
     corners, corner_count, mask, seen = cells.corners, cells.corner_count, marks.mask, marks.seen
     vertex_start, vertex_items = cells.vertex_cells.start, cells.vertex_cells.items
@@ -206,6 +225,7 @@ def find_near(cells, marks, rows, seeker, sought, lowest):
 
 @helper
 def _set_masks(cells, mask, rows, a):
+    in_line()
     begin = rows.start[a]
     for s in range(min(rows.start[a + 1] - begin, _MASKED)):
         i = rows.items[begin + s]
@@ -215,6 +235,7 @@ def _set_masks(cells, mask, rows, a):
 
 @helper
 def clear_masks(cells, marks, rows, a, sought, r):
+    in_line()
     begin = rows.start[a]
     for s in range(begin, min(rows.start[a + 1], begin + _MASKED)):
         i = rows.items[s]
@@ -228,6 +249,7 @@ def clear_masks(cells, marks, rows, a, sought, r):
 @helper
 def _is_full(cells, rows, a, bits, j):
     """Cell j, with these bits in the masks of its corners, is adjacent to all cells of feature a."""
+    in_line()
     begin, end = rows.start[a], rows.start[a + 1]
     if bits != (np.int64(1) << np.int64(min(end - begin, _MASKED))) - np.int64(1):
         return False
@@ -241,6 +263,7 @@ def _is_full(cells, rows, a, bits, j):
 def _least_surrounded(cells, mask, rows, a):
     """The cell of feature a, one of the first 62, with the fewest cells at its corners that are not avoided: not the
     one in a fan, if possible."""
+    in_line()
     start, begin = cells.vertex_cells.start, rows.start[a]
     best, fewest = rows.items[begin], np.int64(-1)
     for s in range(begin, min(rows.start[a + 1], begin + _MASKED)):
