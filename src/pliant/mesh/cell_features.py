@@ -140,7 +140,9 @@ def _find_reach(cells, ids):
         for s in range(cells.edges.start[i], cells.edges.start[i + 1]):
             _add_corners(cells, i, at_edges.items[at_edges.start[cells.edges.items[s]]])
         for s in range(cells.faces.start[i], cells.faces.start[i + 1]):
-            _add_corners(cells, i, at_faces.items[at_faces.start[cells.faces.items[s]]])
+            j = at_faces.items[at_faces.start[cells.faces.items[s]]]
+            if j != i:
+                _add_corners(cells, i, j)
 
 
 @helper

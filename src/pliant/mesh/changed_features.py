@@ -118,20 +118,26 @@ def triangle_sides(faces, ids):
 
 
 @kernel
-def mark_edges(known, new_of_old, removed):
-    """(e,) int8: LOST where a removed cell has the edge, GONE where no cell that stays has it too."""
+def mark_edges(known, new_of_old, removed, is_held):
+    """(e,) int8: LOST where a removed cell has the edge, GONE where no cell that stays has it too.
+
+    is_held : (m,) bool, faces that a cell that stays surely has: their edges need not be looked for
+    """
     state = np.zeros(len(known.edges), np.int8)
     for r in range(len(removed)):
         for s in range(known.cell_start[removed[r]], known.cell_start[removed[r] + 1]):
+            f = known.cell_items[s]
             for k in range(3):
-                e = known.face_edges[known.cell_items[s], k]
-                if state[e] == UNTOUCHED:
-                    state[e] = LOST if _is_held(known, new_of_old, e) else GONE
+                e = known.face_edges[f, k]
+                if is_held[f]:
+                    state[e] = LOST
+                elif state[e] == UNTOUCHED:
+                    state[e] = LOST if _has_kept_cell(known, new_of_old, e) else GONE
     return state
 
 
 @helper
-def _is_held(known, new_of_old, e):
+def _has_kept_cell(known, new_of_old, e):
     """A cell that stays has edge e: being at both ends is not enough, most diagonals of a hexahedron are no edges."""
     v, w = known.edges[e, 0], known.edges[e, 1]
     for t in range(known.vertex_start[v], known.vertex_start[v + 1]):
@@ -180,12 +186,19 @@ def merge_edges(edges, state, sides):
 
 
 @kernel
-def find_sides(faces, ids, edges, face_edges):
-    """Writes the edges of the faces ids into face_edges."""
+def find_sides(faces, ids, old_of_new, edges, face_edges):
+    """Writes the edges of the faces ids into face_edges, where those that the old mesh has have them in any order."""
     for r in range(len(ids)):
+        f = ids[r]
+        a, b, c = face_edges[f, 0], face_edges[f, 1], face_edges[f, 2]
         for k in range(3):
-            v, w = faces[ids[r], k], faces[ids[r], (k + 1) % 3]
-            face_edges[ids[r], k] = _edge_between(edges, min(v, w), max(v, w))
+            v, w = min(faces[f, k], faces[f, (k + 1) % 3]), max(faces[f, k], faces[f, (k + 1) % 3])
+            if old_of_new[f] < 0:
+                face_edges[f, k] = _edge_between(edges, v, w)
+            elif edges[a, 0] == v and edges[a, 1] == w:
+                face_edges[f, k] = a
+            else:
+                face_edges[f, k] = b if edges[b, 0] == v and edges[b, 1] == w else c
 
 
 @helper

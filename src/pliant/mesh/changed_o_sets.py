@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant._jit import helper, in_line, kernel
 from pliant.mesh.cell_features import Cells, cells_adjacent
 from pliant.mesh.cells import CORNER_COUNT, EDGE_COUNT, FACE_COUNT, MOST_CORNERS, Rows, list_corners, transpose
 from pliant.mesh.changed_features import GAINED, LOST, UNTOUCHED, Change, Kind
@@ -86,9 +86,9 @@ def change_o_sets(
     vertices, edges, faces = kept
     settled = faces._replace(name=_names(kinds[2], len(old.faces), LOST | GAINED))
     keys = *_find_vertex_face(table, kinds, gone, Lost(gone, vertices, faces, gone.faces)), _keys_of_touched(old.o_sets[0], vertices, faces, table.corners, is_added)
-    vertex_face = _merge_pairs(old.o_sets[0], vertices, settled, np.unique(np.concatenate(keys)), table.corners, is_added)
+    vertex_face = _merge_pairs(old.o_sets[0], vertices, settled, np.sort(np.concatenate(keys)), table.corners, is_added)
     keys = _find_edge_edge(table, kinds[1], gone, Lost(gone, edges, edges, gone.edges))
-    edge_edge = _merge_pairs(old.o_sets[1], edges, edges, np.unique(np.concatenate(keys)), table.corners, is_added)
+    edge_edge = _merge_pairs(old.o_sets[1], edges, edges, np.sort(np.concatenate(keys)), table.corners, is_added)
     if max(len(vertex_face), len(edge_edge)) > MOST_ORPHANS:
         raise TooManyOrphans(f"more than {MOST_ORPHANS} orphan pairs")
     return vertex_face, edge_edge
@@ -246,6 +246,7 @@ def _lost_of_lost(cells, ids, lost, done, keys, count):
 @helper
 def _have_common(one, i, other, k):
     """Rows i of the one table and k of the other have a vertex in common."""
+    in_line()
     for s in range(one.shape[1]):
         for t in range(other.shape[1]):
             if one[i, s] == other[k, t]:
@@ -256,6 +257,7 @@ def _have_common(one, i, other, k):
 @helper
 def _all_adjacent(cells, rows, a, other_rows, b):
     """Every cell of feature a is adjacent to every cell of feature b."""
+    in_line()
     for s in range(rows.start[a], rows.start[a + 1]):
         for t in range(other_rows.start[b], other_rows.start[b + 1]):
             if not cells_adjacent(cells.corners, cells.corner_count, rows.items[s], other_rows.items[t]):
@@ -279,7 +281,8 @@ def _keys_of_touched(pairs, vertices, faces, corners, is_added):
 
 @kernel
 def _merge_pairs(pairs, one, other, keys, corners, is_added):
-    """(k, 2) int32, sorted: the pairs that have names and stay orphans, under these, and those of sorted keys."""
+    """(k, 2) int32, sorted, each once: the pairs that have names and stay orphans, under these, and those of sorted keys.
+    """
     out = np.empty((len(pairs) + len(keys), 2), np.int32)
     count = x = 0
     for p in range(len(pairs)):
@@ -290,27 +293,31 @@ def _merge_pairs(pairs, one, other, keys, corners, is_added):
             continue
         key = np.int64(a) << 32 | np.int64(b)
         while x < len(keys) and keys[x] <= key:
-            if keys[x] < key:
+            if keys[x] < key and (x == 0 or keys[x] != keys[x - 1]):
                 out[count, 0], out[count, 1] = keys[x] >> 32, keys[x] & 0xFFFFFFFF
                 count += 1
             x += 1
         out[count, 0], out[count, 1] = a, b
         count += 1
     while x < len(keys):
-        out[count, 0], out[count, 1] = keys[x] >> 32, keys[x] & 0xFFFFFFFF
-        count, x = count + 1, x + 1
+        if x == 0 or keys[x] != keys[x - 1]:
+            out[count, 0], out[count, 1] = keys[x] >> 32, keys[x] & 0xFFFFFFFF
+            count += 1
+        x += 1
     return out[:count]  # a few too many were allocated: less than one more copy
 
 
 @helper
 def _stay(corners, is_added, one, a, other, b):
     """Orphans a, b stay so: added cells of either feature are adjacent to all cells of the other."""
+    in_line()
     return _gains_are_near(corners, is_added, one, a, other, b) and _gains_are_near(corners, is_added, other, b, one, a)
 
 
 @helper
 def _gains_are_near(corners, is_added, one, a, other, b):
     """Added cells of feature a are adjacent to all cells of b, which they are if they have a vertex of it."""
+    in_line()
     for s in range(one.cells.start[a], one.cells.start[a + 1]):
         i = one.cells.items[s]
         if not is_added[i] or _have_common(corners, i, other.vertices, b):

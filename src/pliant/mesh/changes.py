@@ -169,11 +169,13 @@ def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
 def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> tuple[Kind, np.ndarray]:
     """And the new ids of the old edges."""
     known = Known(old.corners, *old.vertex_cells, *old.cell_faces, old.edges, old.face_edges)
-    state = mark_edges(known, change.new_of_old, change.removed)
+    is_held = np.zeros(len(old.faces), bool)
+    is_held[faces.old_of_new[np.flatnonzero(faces.state == LOST)]] = True
+    state = mark_edges(known, change.new_of_old, change.removed, is_held)
     sides = np.unique(triangle_sides(new.faces, faces.of_added))
     edges, name, old_of_new, new_state = merge_edges(old.edges, state, sides)
     face_edges = pick_renamed(old.face_edges, faces.old_of_new, name)
-    find_sides(new.faces, np.flatnonzero(faces.state), edges, face_edges)
+    find_sides(new.faces, np.flatnonzero(faces.state), faces.old_of_new, edges, face_edges)
     vars(new.features())["_edge_table"] = edges, face_edges
     return Kind(old_of_new, new_state, np.empty(0, np.int32)), name
 
