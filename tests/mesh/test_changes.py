@@ -113,6 +113,47 @@ def test_a_few_edits():
     run_edits(pliant.VolumeMesh(tetrahedra(2, shuffled=1)), 12, seed=3, every=1)
 
 
+def split_all(cells, first):
+    """Tetrahedra, each at a vertex of its own, into four; hexahedra into six pyramids."""
+    at = first + np.arange(len(cells))
+    if cells.shape[1] == 8:
+        sides = cells[:, [(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)]]
+        return {"pyramid": np.insert(sides.reshape(-1, 4)[:, ::-1], 4, np.repeat(at, 6), axis=1)}
+    parts = np.repeat(cells[:, None], 4, axis=1)
+    parts[:, range(4), range(4)] = at[:, None]
+    return {"tetra": parts.reshape(-1, 4)}
+
+
+@pytest.mark.parametrize("name", ["tetra", "hexahedron"])
+def test_scattered_edits(name):
+    """Many cells at once, apart and side by side: pairs of features both of which lost cells, and not the same ones."""
+    rng = np.random.default_rng(8)
+    start = tetrahedra(5, shuffled=1) if name == "tetra" else grid(7, shuffled=1)[0]
+    mesh, came, went = computed(pliant.VolumeMesh(start)), 0, 0
+    for step in range(16):
+        cells = mesh.cells[name]
+        chosen = np.flatnonzero(rng.random(len(cells)) < (0.01, 0.03, 0.1, 0.2)[step % 4])
+        torn = cells[chosen].copy()
+        torn[:, :2] = mesh.vertex_limit + np.arange(2 * len(chosen)).reshape(-1, 2)
+        edits = {}, split_all(cells[chosen], mesh.vertex_limit), {name: torn}, {name: cells[chosen][::2]}
+        ids = chosen + sum(len(mesh.cells[other]) for other in mesh.type_names[: mesh.type_names.index(name)])
+        before, mesh = mesh, mesh.changed(remove=ids, add=edits[step // 4])
+        assert {"cell_table", "o_sets"} <= set(vars(mesh))
+        assert_fresh(mesh)
+        one, other = (named_orphans(m) for m in (before, mesh))
+        came, went = came + len(other - one), went + len(one - other)
+    assert came > 1000
+    assert went > 1000
+
+
+def named_orphans(mesh):
+    """Orphans of both kinds by their vertices, which are the same in all meshes."""
+    vertex_face, edge_edge = mesh.o_sets
+    first = ((frozenset((v,)), frozenset(face)) for v, face in zip(vertex_face[:, 0], mesh.faces[vertex_face[:, 1]].tolist()))
+    second = (frozenset(map(frozenset, pair)) for pair in mesh.edges[edge_edge].tolist())
+    return {*first, *second}
+
+
 def random_edit(mesh, rng, vertices):
     more = random_blocks(int(rng.integers(10**6)), vertices=vertices, most=3)
     added = {name: cells for name, cells in more.items() if rng.integers(2)}
