@@ -43,9 +43,10 @@ def cells_of(mesh: VolumeMesh, reach: np.ndarray | None = None, unknown: np.ndar
     """reach : where it is known of some cells, (c, 8) with room for the others, the ids of which are unknown."""
     at_vertices, at_edges, at_faces = mesh.vertex_cells, mesh.edge_cells, mesh.face_cells
     count = len(mesh.types)
+    owned = [Rows(*_list_owned(*rows, count)) for rows in (at_vertices, at_edges, at_faces)]
     cells = Cells(
         mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, at_vertices, at_edges, at_faces,
-        *(Rows(*_list_owned(*rows, count)) for rows in (at_vertices, at_edges, at_faces)),
+        owned[0], owned[1], owned[2],
         np.empty((count, REACH_WORDS), np.int64) if reach is None else reach, mesh.edges, mesh.faces,
     )  # fmt: skip
     _find_reach(cells, np.arange(count) if unknown is None else unknown)

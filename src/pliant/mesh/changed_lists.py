@@ -9,12 +9,19 @@ from pliant._jit import kernel
 
 @kernel
 def pick_rows(table, ids, count):
-    """(count, k): row i is table[ids[i]], undefined where there is no id or a negative one."""
-    out = np.empty((count, table.shape[1]), table.dtype)
-    for i in range(len(ids)):
+    """(count, k): row i is table[ids[i]], undefined where there is no id or a negative one; rows that follow each other
+    in both are copied in one piece."""
+    out, width = np.empty((count, table.shape[1]), table.dtype), table.shape[1]
+    target, source = out.reshape(-1), table.reshape(-1)
+    i = 0
+    while i < len(ids):
+        end = i + 1
+        while end < len(ids) and ids[end] == ids[end - 1] + 1 and ids[i] >= 0:
+            end += 1
         if ids[i] >= 0:
-            for k in range(table.shape[1]):
-                out[i, k] = table[ids[i], k]
+            begin = ids[i] * width
+            target[i * width : end * width] = source[begin : begin + (end - i) * width]
+        i = end
     return out
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from pliant._jit import kernel
 from pliant.mesh.cells import (
+    CORNER_COUNT,
     EDGE_COUNT,
     FACE_COUNT,
     TYPES,
@@ -23,6 +24,7 @@ from pliant.mesh.cells import (
     list_triangles,
     number_triangles,
 )
+from pliant.mesh.changed_cell_table import change_cell_table
 from pliant.mesh.changed_features import (
     GAINED,
     LOST,
@@ -44,7 +46,6 @@ from pliant.mesh.changed_lists import (
     pick_rows,
     starts_of,
 )
-from pliant.mesh.changed_cell_table import change_cell_table
 from pliant.mesh.changed_o_sets import change_o_sets
 from pliant.mesh.orphans import TooManyOrphans
 from pliant.mesh.triangles import TriMesh
@@ -119,12 +120,12 @@ def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     ids[old.vertex_limit :] = -1
     start = old.vertex_cells.start[: new.vertex_limit + 1]
     ids[np.flatnonzero(start[1:] == start[:-1])] = -1
-    start, of_added = list_corners(new.corners[change.added], new.corner_count[change.added])
+    start, of_added = list_corners(new.corners[change.added], CORNER_COUNT[new.types[change.added]])
     state = np.zeros(max(old.vertex_limit, new.vertex_limit), np.int8)
     state[old.corners[change.removed].ravel()] = LOST
     state[of_added] |= GAINED
     vertices = Kind(ids, state[: new.vertex_limit], of_added)
-    removed = int(old.corner_count[change.removed].sum(dtype=np.int64))
+    removed = int(CORNER_COUNT[old.types[change.removed]].sum(dtype=np.int64))
     total = len(old.vertex_cells.items) - removed + len(of_added)
     vars(new)["vertex_cells"] = _merged(old.vertex_cells, vertices, change, np.diff(start), total)
     ids[np.diff(new.vertex_cells.start) == 0] = -1  # no vertex of the mesh any more

@@ -7,8 +7,8 @@ inside one cell, and asks only part of the pairs of cells (errata 18, 19). The l
 
 With near(a), the cells that are adjacent to every cell of feature a, the orphans of a are the features b all of whose
 cells are in near(a). One pass over the surroundings of a single cell of a finds near(a), since it must be near to that.
-Which of the near cells are of interest can be narrowed down by vertices that they must not have: the more of the corners
-of that single cell are among them, the fewer cells are looked at.
+Which of the near cells are of interest can be narrowed down by vertices that they must not have: the more corners of
+that single cell are among them, the fewer cells are looked at.
 """
 
 from __future__ import annotations
