@@ -11,7 +11,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest
+# Files go to one process each, so that kernels are mostly compiled once.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .PHONY: setup demo test lint types bench clean
 
