@@ -56,18 +56,18 @@ def cells_of(mesh: VolumeMesh, reach: np.ndarray | None = None, unknown: np.ndar
 @kernel
 def _list_owned(start, items, count):
     """(start, features) of what each of so many cells owns: the features of which it is the first, ascending."""
-    begin = np.zeros(count + 1, np.int64)
+    begin, first = np.zeros(count + 1, np.int64), np.full(len(start) - 1, np.int32(-1))
     for f in range(len(start) - 1):
         if start[f] < start[f + 1]:
-            begin[items[start[f]] + 1] += 1
+            first[f] = items[start[f]]
+            begin[first[f] + 1] += 1
     for i in range(count):
         begin[i + 1] += begin[i]
     fill, out = begin.copy(), np.empty(begin[count], np.int32)
-    for f in range(len(start) - 1):
-        if start[f] < start[f + 1]:
-            i = items[start[f]]
-            out[fill[i]] = f
-            fill[i] += 1
+    for f in range(len(first)):
+        if first[f] >= 0:
+            out[fill[first[f]]] = f
+            fill[first[f]] += 1
     return begin, out
 
 

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 class Kept(NamedTuple):
     """Features of one kind that both meshes have."""
 
-    name: np.ndarray  # (m,) int32, new ids of the old ones, -1 where there is none
-    state: np.ndarray  # of the new ones
+    name: np.ndarray  # (m,) int32, of the old ones: twice the new id, and 1 more if it gained cells; -1 if it is gone
     cells: Rows  # of the new ones
     vertices: np.ndarray  # (m', n) int32, of the new ones
 
@@ -43,10 +42,10 @@ def change_o_sets(
     vertices = _kept(kinds[0], old.vertex_limit, table.vertex_cells, own)
     edges = _kept(kinds[1], len(old.edges), table.edge_cells, table.ends)
     faces = _kept(kinds[2], len(old.faces), table.face_cells, table.triangles)
-    untouched = faces._replace(name=_new_of_old(*kinds[2][:2], len(old.faces), LOST | GAINED))
-    gone = list_gone(old, change.removed, (vertices.name, edges.name, faces.name))
+    untouched = faces._replace(name=_name(*kinds[2][:2], len(old.faces), LOST | GAINED))
+    gone = list_gone(old, change.removed, (vertices.name >> 1, edges.name >> 1, faces.name >> 1))
     shapes = table.corners, table.corner_count
-    turned = _keys_of_touched(old.o_sets[0], vertices, faces, shapes, is_added)
+    turned = _keys_of_touched(old.o_sets[0], vertices, (faces, kinds[2].state), shapes, is_added)
     found = np.sort(np.concatenate((turned, find_vertex_face(table, gone, kinds[0], kinds[2], MOST_ORPHANS))))
     vertex_face = _merge_pairs(old.o_sets[0], vertices, untouched, found, shapes, is_added)
     found = np.sort(find_edge_edge(table, gone, kinds[1], MOST_ORPHANS))
@@ -57,28 +56,29 @@ def change_o_sets(
 
 
 def _kept(kind: Kind, count: int, cells: Rows, vertices: np.ndarray) -> Kept:
-    return Kept(_new_of_old(kind.old_of_new, kind.state, count, UNTOUCHED), kind.state, cells, vertices)
+    return Kept(_name(kind.old_of_new, kind.state, count, UNTOUCHED), cells, vertices)
 
 
 @kernel
-def _new_of_old(old_of_new, state, count, but):
-    """(count,) int32: new ids of the old features, -1 for those that are gone or have one of the states but."""
+def _name(old_of_new, state, count, but):
+    """Names of count old features as in Kept, -1 too for those that have one of the states but."""
     name = np.full(count, np.int32(-1))
     for f in range(len(old_of_new)):
         if old_of_new[f] >= 0 and not state[f] & but:
-            name[old_of_new[f]] = f
+            name[old_of_new[f]] = 2 * f + (state[f] & GAINED > 0)
     return name
 
 
 @kernel
-def _keys_of_touched(pairs, vertices, faces, shapes, is_added):
+def _keys_of_touched(pairs, vertices, touched, shapes, is_added):
     """The pairs that stay orphans, and whose face is touched."""
-    keys, count = np.empty(len(pairs), np.int64), 0
+    (faces, state), keys, count = touched, np.empty(len(pairs), np.int64), 0
     for p in range(len(pairs)):
         v, f = vertices.name[pairs[p, 0]], faces.name[pairs[p, 1]]
-        if v < 0 or f < 0 or faces.state[f] == UNTOUCHED:
+        if v < 0 or f < 0 or state[f >> 1] == UNTOUCHED:
             continue
-        if not (vertices.state[v] | faces.state[f]) & GAINED or _stay(shapes, is_added, vertices, v, faces, f):
+        grown, v, f = (v | f) & 1, v >> 1, f >> 1
+        if not grown or _stay(shapes, is_added, vertices, v, faces, f):
             keys[count] = np.int64(v) << 32 | np.int64(f)
             count += 1
     return keys[:count].copy()
@@ -93,7 +93,8 @@ def _merge_pairs(pairs, one, other, keys, shapes, is_added):
         a, b = one.name[pairs[p, 0]], other.name[pairs[p, 1]]
         if a < 0 or b < 0:
             continue
-        if (one.state[a] | other.state[b]) & GAINED and not _stay(shapes, is_added, one, a, other, b):
+        grown, a, b = (a | b) & 1, a >> 1, b >> 1
+        if grown and not _stay(shapes, is_added, one, a, other, b):
             continue
         key = np.int64(a) << 32 | np.int64(b)
         while x < len(keys) and keys[x] <= key:
