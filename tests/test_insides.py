@@ -178,7 +178,7 @@ def test_threads_and_broad_phase_change_nothing(tangle):
     assert len(found) > 20
     assert_identical(pliant.inside(blocks, x, threads=3), found)
     volume = pliant.VolumeMesh(blocks)
-    for broad in ("tree", "brute"):
+    for broad in ("tree", "hash", "brute"):
         rows = find_inside(volume, x, Choice(np.zeros(len(x), np.int32), broad=broad), Crew(2), Tally())
         assert rows.tolist() == [list(pair) for pair in pairs_of(found)]
     assert_true(blocks, x)

@@ -24,14 +24,15 @@ _njit: Any = njit  # a kernel keeps the type of its function
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
 
-def _user_cache() -> Path:
+def user_cache(kind: str) -> Path:
+    """Where things of a kind are kept between runs; with PLIANT_CACHE_DIR, kernels are in that folder itself."""
     if "PLIANT_CACHE_DIR" in os.environ:
-        return Path(os.environ["PLIANT_CACHE_DIR"])
+        return Path(os.environ["PLIANT_CACHE_DIR"]) / ("" if kind == "kernels" else kind)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "pliant" / "kernels"
+        return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "pliant" / kind
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "pliant" / "kernels"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "pliant" / "kernels"
+        return Path.home() / "Library" / "Caches" / "pliant" / kind
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "pliant" / kind
 
 
 def _digest() -> str:
@@ -55,7 +56,7 @@ def _writable(folder: Path) -> Path | None:
 
 
 # None where that is not writable: no cache, and no other folder, since what is loaded from it is machine code.
-CACHE_FOLDER = _writable(_user_cache() / _digest())
+CACHE_FOLDER = _writable(user_cache("kernels") / _digest())
 INTERPRETED = bool(config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
 
 

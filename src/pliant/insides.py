@@ -96,7 +96,7 @@ def find_inside(volume: VolumeMesh, x: np.ndarray, choice: Choice, crew: Crew, t
         return np.empty((0, 2), np.int32)
     clock = time.perf_counter()
     corner_count, shapes = volume.corner_count, shapes_of(volume)
-    points = BROAD[choice.broad](x, volume.vertices, Crew(crew.threads))
+    points = BROAD[choice.broad](x, volume, Crew(crew.threads))
     tally.lap("hierarchy", clock)
     found: list[np.ndarray] = []
     tallies = [Tally() for _ in range(crew.threads)]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant._jit import kernel
 from pliant._tally import Tally
 from pliant._threads import Crew
 from pliant.baselines.all_features import (
@@ -29,11 +29,10 @@ from pliant.baselines.all_features import (
     scene_of,
 )
 from pliant.bounds.kdops import bound_union, bound_vertices, box, overlap
-from pliant.mesh.volumes import VolumeMesh
+from pliant.hierarchy.spatial_hash import hash_of, place_of, place_size, prime_above
 from pliant.pipeline import Found
 from pliant.prepare import Fitted, Prepared
 
-_PRIMES = 73_856_093, 19_349_663, 83_492_791  # of the paper
 _MOST_PLACES = 256  # of a cell, on average: a coarser grid where edges are far shorter than what they move by
 _CHUNK = 1 << 16  # notes
 
@@ -49,7 +48,7 @@ class Table(NamedTuple):
 def find(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:
     """bounds is not used: a grid knows boxes."""
     (mesh, x0, x1), clock = moving, time.perf_counter()
-    table = hashed(bound_union(bound_vertices(x0, x1), mesh.corners), edge_length(mesh, x0))
+    table = hashed(bound_union(bound_vertices(x0, x1), mesh.corners), place_size(x0, mesh.corners, mesh.corner_count))
     tally.lap("hashing", clock)
     scene, features = scene_of(moving), features_of(mesh)
     count = len(table.cells)
@@ -75,16 +74,9 @@ class _Hasher(Tester):
             self.test_cells(scene, count)
 
 
-def edge_length(mesh: VolumeMesh, x: np.ndarray) -> float:
-    """The average."""
-    ends = x[mesh.edges]
-    length = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean()) if len(ends) else 0.0
-    return length if length > 0.0 else 1.0
-
-
 def hashed(boxes: np.ndarray, size: float) -> Table:
     """Boxes, (c, 6) as from bound_union, noted in a grid of some size."""
-    hashes = _prime_above(2 * len(boxes))
+    hashes = prime_above(2 * len(boxes))
     while _count_places(boxes, 1.0 / size) > _MOST_PLACES * len(boxes):
         size *= 2.0
     counts = np.zeros(hashes, np.int64)
@@ -93,13 +85,6 @@ def hashed(boxes: np.ndarray, size: float) -> Table:
     cells, places = np.empty(notes, np.int32), np.empty((notes, 3), np.int64)
     _note(boxes, 1.0 / size, start[:-1].copy(), cells, places)
     return Table(start, cells, places, boxes, 1.0 / size)
-
-
-def _prime_above(count: int) -> int:
-    prime = max(3, count | 1)
-    while any(prime % d == 0 for d in range(3, math.isqrt(prime) + 1, 2)):
-        prime += 2
-    return prime
 
 
 @kernel
@@ -120,10 +105,10 @@ def _note(boxes, inverse, fill, cells, places):
     many."""
     hashes, total = len(fill), 0
     for i in range(len(boxes)):
-        for x in range(_floor(boxes[i, 0], inverse), _floor(boxes[i, 1], inverse) + 1):
-            for y in range(_floor(boxes[i, 2], inverse), _floor(boxes[i, 3], inverse) + 1):
-                for z in range(_floor(boxes[i, 4], inverse), _floor(boxes[i, 5], inverse) + 1):
-                    h = _hash(x, y, z, hashes)
+        for x in range(place_of(boxes[i, 0], inverse), place_of(boxes[i, 1], inverse) + 1):
+            for y in range(place_of(boxes[i, 2], inverse), place_of(boxes[i, 3], inverse) + 1):
+                for z in range(place_of(boxes[i, 4], inverse), place_of(boxes[i, 5], inverse) + 1):
+                    h = hash_of(x, y, z, hashes)
                     if len(cells) > 0:
                         at = fill[h]
                         cells[at] = i
@@ -131,17 +116,6 @@ def _note(boxes, inverse, fill, cells, places):
                     fill[h] += 1
                     total += 1
     return total
-
-
-@helper
-def _floor(value, inverse):
-    """Never decreases with the value, rounded as it is: two boxes that overlap have a place in common."""
-    return np.int64(math.floor(value * inverse))
-
-
-@helper
-def _hash(x, y, z, hashes):
-    return ((x * _PRIMES[0]) ^ (y * _PRIMES[1]) ^ (z * _PRIMES[2])) % hashes
 
 
 @kernel
@@ -155,7 +129,7 @@ def meeting(table, first, second, end, out):
     while first < end:
         x, y, z, i = places[first, 0], places[first, 1], places[first, 2], cells[first]
         box_i = box(boxes, i)
-        last = start[_hash(x, y, z, hashes) + 1]
+        last = start[hash_of(x, y, z, hashes) + 1]
         while second < last:
             if count == len(out):
                 return first, second, count, compared
@@ -166,9 +140,9 @@ def meeting(table, first, second, end, out):
                 and places[second, 1] == y
                 and places[second, 2] == z
                 and overlap(box_i, boxes, i, boxes, j)
-                and _floor(max(box_i[0], boxes[j, 0]), inverse) == x
-                and _floor(max(box_i[2], boxes[j, 2]), inverse) == y
-                and _floor(max(box_i[4], boxes[j, 4]), inverse) == z
+                and place_of(max(box_i[0], boxes[j, 0]), inverse) == x
+                and place_of(max(box_i[2], boxes[j, 2]), inverse) == y
+                and place_of(max(box_i[4], boxes[j, 4]), inverse) == z
             ):
                 out[count, 0], out[count, 1] = i, j
                 count += 1

@@ -1,7 +1,7 @@
 """Which vertices are in the boxes of which cells: the broad phases of points against cells.
 
-Each is a class of two methods: it is made of the positions and the vertices that take part, and ``fill`` writes the
-pairs of some cells into a buffer. They differ in time, and in pairs that no cell can hold; never in what is lost.
+Each is a class of two methods: it is made of the positions and the mesh, and ``fill`` writes the pairs of some cells
+into a buffer. They differ in time, and in pairs that no cell can hold; never in what is lost.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import numpy as np
 from pliant._jit import helper, kernel
 from pliant._threads import Crew
 from pliant.hierarchy.build import fit_nodes, split_elements
+from pliant.hierarchy.cell_boxes import box_holds, box_of_cell
+from pliant.hierarchy.spatial_hash import HashedPoints
+from pliant.mesh.volumes import VolumeMesh
 
 _STACK = 64  # one sibling stays behind on each of at most 31 levels
 
@@ -22,7 +25,8 @@ class PointTree:
     to build it takes most of the time.
     """
 
-    def __init__(self, x: np.ndarray, vertices: np.ndarray, crew: Crew) -> None:
+    def __init__(self, x: np.ndarray, volume: VolumeMesh, crew: Crew) -> None:
+        vertices = volume.vertices
         bounds = np.repeat(x[vertices], 2, axis=1)
         tree = split_elements(bounds, crew)
         self._order = vertices[tree.order]
@@ -42,8 +46,8 @@ class PointTree:
 class EveryPoint:
     """Brute force: each vertex with each cell, for tests and for very few of them."""
 
-    def __init__(self, x: np.ndarray, vertices: np.ndarray, crew: Crew) -> None:
-        self._vertices = vertices
+    def __init__(self, x: np.ndarray, volume: VolumeMesh, crew: Crew) -> None:
+        self._vertices = volume.vertices
 
     def fill(
         self, corners: np.ndarray, corner_count: np.ndarray, first: int, last: int, out: np.ndarray
@@ -56,7 +60,7 @@ class EveryPoint:
         return fit * count, first + fit
 
 
-BROAD = {"tree": PointTree, "brute": EveryPoint}
+BROAD = {"tree": PointTree, "hash": HashedPoints, "brute": EveryPoint}
 
 
 @kernel
@@ -65,7 +69,7 @@ def _list_points(x, tree, cells, first, last, out):
     corners, corner_count = cells
     stack, leaves, count = np.empty(_STACK, np.int64), len(begin) - 1, 0
     for cell in range(first, last):
-        b, before, top = _box_of(x, corners, cell, corner_count[cell]), count, 1
+        b, before, top = box_of_cell(x, corners, cell, corner_count[cell]), count, 1
         stack[0] = 1
         while top > 0:
             top -= 1
@@ -78,7 +82,7 @@ def _list_points(x, tree, cells, first, last, out):
                 continue
             for place in range(begin[node - leaves], begin[node - leaves + 1]):
                 v = order[place]
-                if _holds(b, x, v):
+                if box_holds(b, x, v):
                     if count == len(out):
                         return before, cell
                     out[count, 0], out[count, 1] = v, cell
@@ -87,28 +91,7 @@ def _list_points(x, tree, cells, first, last, out):
 
 
 @helper
-def _box_of(x, corners, cell, count):
-    """Of a cell at rest: coordinates as they are, so no rounding."""
-    v = corners[cell, 0]
-    x0, y0, z0 = x[v, 0], x[v, 1], x[v, 2]
-    x1, y1, z1 = x0, y0, z0
-    for k in range(1, count):
-        v = corners[cell, k]
-        x0, x1 = min(x0, x[v, 0]), max(x1, x[v, 0])
-        y0, y1 = min(y0, x[v, 1]), max(y1, x[v, 1])
-        z0, z1 = min(z0, x[v, 2]), max(z1, x[v, 2])
-    return x0, x1, y0, y1, z0, z1
-
-
-@helper
 def _meets(b, nodes, i):
     if b[0] > nodes[i, 1] or nodes[i, 0] > b[1] or b[2] > nodes[i, 3] or nodes[i, 2] > b[3]:
         return False
     return not (b[4] > nodes[i, 5] or nodes[i, 4] > b[5])
-
-
-@helper
-def _holds(b, x, v):
-    if x[v, 0] < b[0] or x[v, 0] > b[1] or x[v, 1] < b[2] or x[v, 1] > b[3]:
-        return False
-    return not (x[v, 2] < b[4] or x[v, 2] > b[5])

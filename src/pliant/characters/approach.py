@@ -1,0 +1,74 @@
+"""A way from the bind pose to any pose: bones turn in their joints, and flesh that follows comes in from outside.
+
+Flesh that is put into a pose at once can be anywhere in itself, and what is past the middle of a limb is pushed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pliant.characters.bones import parent_joints
+from pliant.characters.quaternions import quaternions_of
+from pliant.characters.rig import Skeleton
+
+
+def approach(skeleton: Skeleton, transforms: np.ndarray, steps: int) -> Iterator[np.ndarray]:
+    """Transforms (j, 4, 4) of steps + 1 poses, from the bind pose, carried to where the roots are, to the given one.
+
+    Each joint turns, shifts and stretches evenly in the frame of the joint above it. Where such a frame is flat, all
+    poses are the last one.
+    """
+    above, inverse = parent_joints(skeleton), skeleton.inverse_bind
+    order = np.argsort(skeleton.joints, kind="stable")  # parents come before children
+    bound, end = np.linalg.inv(inverse), transforms @ np.linalg.inv(inverse)
+    try:
+        frames = [np.linalg.inv(frame) for frame in end]
+    except np.linalg.LinAlgError:
+        yield from [transforms] * (steps + 1)
+        return
+    last = np.array([end[j] if above[j] < 0 else frames[above[j]] @ end[j] for j in range(len(end))])
+    first = np.array([last[j] if above[j] < 0 else inverse[above[j]] @ bound[j] for j in range(len(end))])
+    a, b = _parts(first), _parts(last)
+    for i in range(steps):
+        local = _between(a, b, i / steps)
+        for j in order:
+            if above[j] >= 0:
+                local[j] = local[above[j]] @ local[j]
+        yield local @ inverse
+    yield transforms
+
+
+def _parts(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Shifts (j, 3), rotations (j, 4), and stretches (j, 3, 3) that come before them and hold what mirrors."""
+    u, sizes, v = np.linalg.svd(matrices[:, :3, :3])
+    sign = np.where(np.linalg.det(u @ v) < 0.0, -1.0, 1.0)[:, None, None]
+    stretch = sign * (np.swapaxes(v, 1, 2) @ (sizes[..., None] * v))
+    return matrices[:, :3, 3], quaternions_of(sign * (u @ v)), stretch
+
+
+def _between(a: tuple[np.ndarray, ...], b: tuple[np.ndarray, ...], t: float) -> np.ndarray:
+    """(j, 4, 4) at t from 0 to 1 between shifts, rotations and stretches."""
+    cosine = np.clip(np.einsum("ij,ij->i", a[1], b[1]), -1.0, 1.0)
+    other = np.where(cosine < 0.0, -1.0, 1.0)[:, None] * b[1]  # the shorter way round
+    angle = np.arccos(np.abs(cosine))
+    wide = angle > 1e-6
+    sine = np.where(wide, np.sin(angle), 1.0)
+    p = np.where(wide, np.sin((1.0 - t) * angle) / sine, 1.0 - t)[:, None]
+    q = np.where(wide, np.sin(t * angle) / sine, t)[:, None]
+    out = np.tile(np.eye(4), (len(cosine), 1, 1))
+    out[:, :3, :3] = _rotations(p * a[1] + q * other) @ ((1.0 - t) * a[2] + t * b[2])
+    out[:, :3, 3] = (1.0 - t) * a[0] + t * b[0]
+    return out
+
+
+def _rotations(quaternions: np.ndarray) -> np.ndarray:
+    """(j, 3, 3)"""
+    x, y, z, w = (quaternions / np.linalg.norm(quaternions, axis=1)[:, None]).T
+    rows = (
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)),
+        (2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)),
+        (2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)),
+    )
+    return np.moveaxis(np.array(rows), 2, 0)
