@@ -6,6 +6,7 @@ import argparse
 
 from bench.advancement import advancement
 from bench.changes import changes
+from bench.characters import characters
 from bench.cones import cones
 from bench.contours import contours
 from bench.discrete import discrete
@@ -24,8 +25,9 @@ from bench.volumes import volumes
 OURS = peers, filters, sizes, memory, startup, sheets, bounds, leaf, discrete, near
 OF_PAPER_000 = cones, contours, fronts, refit, low_level
 OF_PAPER_002 = (advancement,)
+OF_PAPER_003 = (characters,)
 OF_PAPER_004 = volumes, changes
-PARTS = {part.__name__: part for part in OURS + OF_PAPER_000 + OF_PAPER_002 + OF_PAPER_004}
+PARTS = {part.__name__: part for part in OURS + OF_PAPER_000 + OF_PAPER_002 + OF_PAPER_003 + OF_PAPER_004}
 DEFAULT = ("peers", "filters")
 
 

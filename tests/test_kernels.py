@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_written_is_no_cache(monkeypatch, tmp_path):
     file.write_text("", "utf-8")
     assert _jit._writable(file / "folder") is None
     monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "here"))
-    assert _jit._user_cache() == tmp_path / "here"
+    assert _jit.user_cache("kernels") == tmp_path / "here"
 
 
 @pytest.mark.bounds

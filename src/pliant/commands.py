@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -43,3 +44,34 @@ def demo(
     from pliant.report.demo import run
 
     run(scene=scene, triangles=triangles, frames=frames, threads=threads)
+
+
+@app.command()
+def character(
+    file: Annotated[str, typer.Argument(help="A .glb or .gltf file, or human, horse, arm, leg or arm_with_body.")],
+    clip: Annotated[
+        str | None, typer.Option(help="Name of a clip; without it, or a wrong one, all are listed.")
+    ] = None,
+    skinning: Annotated[
+        str, typer.Option(help='"position based" (flesh), or "linear" or "dual quaternion" blending.')
+    ] = "position based",
+    response: Annotated[bool, typer.Option(help="Let flesh respond to collisions.")] = True,
+    update: Annotated[str, typer.Option(help='Of the detection: "safe", "full" or "angles".')] = "safe",
+    rate: Annotated[float, typer.Option(help="Frames a second.")] = 60.0,
+    seconds: Annotated[float | None, typer.Option(help="How long; default: the whole clip.")] = None,
+    edge: Annotated[float | None, typer.Option(help="About how long edges of tetrahedra are, for a file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="A .npz file, or a folder for numbered .ply files, for the deformed skin.")
+    ] = None,
+    png: Annotated[Path | None, typer.Option(help="A picture of poses, what collides in red.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many threads; all cores if not given.")] = None,
+) -> None:
+    """Play a clip of a skinned character and report the frames in which it collides with itself.
+
+    Ends in 0 where it does not, in 1 where it does, in 2 after an error.
+    """
+    from pliant.report.character import Wanted, run
+
+    options = Wanted(file, clip, skinning, response, update, rate, seconds, edge, output, png, as_json, threads)
+    raise typer.Exit(run(options))

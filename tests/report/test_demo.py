@@ -12,6 +12,7 @@ import pytest
 
 import pliant
 from pliant.cli import main
+from pliant.report.writing import write_atomically
 
 demo = pytest.importorskip("pliant.report.demo", reason="needs rich: the cli extra", exc_type=ModuleNotFoundError)
 
@@ -70,7 +71,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path):
     path = tmp_path / "result"
     path.write_bytes(b"old")
     with pytest.raises(OSError, match="disk full"):
-        demo._write_atomically(path, fail)
+        write_atomically(path, fail)
     assert path.read_bytes() == b"old"
     assert contents(tmp_path) == ["result"]
 

@@ -3,6 +3,7 @@ spatial hashing.
 
     character = pliant.characters.load("horse.glb")
     x = character.pose("Walk", 0.5)
+    frames = pliant.characters.play(character, "Walk")
 
 Names are resolved on first use, as in `pliant` itself.
 """
@@ -14,22 +15,38 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .blending import dual_quaternion_blend, linear_blend
+    from .bodies import body_of
     from .body import Body
     from .errors import RigError
+    from .obstacles import Obstacle
+    from .on_demand import CollisionDetector
+    from .penetrations import Penetrations
+    from .playing import Frame, play
+    from .position_based import PositionBasedSkinning
     from .reading import load
     from .rig import Channel, Character, Clip, Pose, Skeleton
+    from .summaries import Summary, summarise
 
 _HOME = {
     "Body": "body",
     "Channel": "rig",
     "Character": "rig",
     "Clip": "rig",
+    "CollisionDetector": "on_demand",
+    "Frame": "playing",
+    "Obstacle": "obstacles",
+    "Penetrations": "penetrations",
     "Pose": "rig",
+    "PositionBasedSkinning": "position_based",
     "RigError": "errors",
     "Skeleton": "rig",
+    "Summary": "summaries",
+    "body_of": "bodies",
     "dual_quaternion_blend": "blending",
     "linear_blend": "blending",
     "load": "reading",
+    "play": "playing",
+    "summarise": "summaries",
 }
 
 __all__ = [
@@ -37,12 +54,21 @@ __all__ = [
     "Channel",
     "Character",
     "Clip",
+    "CollisionDetector",
+    "Frame",
+    "Obstacle",
+    "Penetrations",
     "Pose",
+    "PositionBasedSkinning",
     "RigError",
     "Skeleton",
+    "Summary",
+    "body_of",
     "dual_quaternion_blend",
     "linear_blend",
     "load",
+    "play",
+    "summarise",
 ]
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ import pliant
 from pliant._arrays import OptionError, thread_count
 from pliant._tally import Stage, Tally
 from pliant.contacts import Contacts, Step
+from pliant.report.writing import write_atomically
 from pliant.scenes import Scene
 
 try:
@@ -187,19 +187,8 @@ def _write_results(name: str, runs: list[StepRun], report: Iterable[RenderableTy
     arrays, words = FOLDER / f"{name}.npz", FOLDER / f"{name}.txt"
     try:
         FOLDER.mkdir(exist_ok=True)
-        _write_atomically(arrays, lambda file: np.savez_compressed(file, **table))
-        _write_atomically(words, lambda file: file.write(text.getvalue().encode()))
+        write_atomically(arrays, lambda file: np.savez_compressed(file, **table))
+        write_atomically(words, lambda file: file.write(text.getvalue().encode()))
     except OSError as error:
         raise SystemExit(f"pliant: the results could not be written: {error}") from error
     return arrays, words
-
-
-def _write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Whoever looks sees the old file or the whole new one, never a part of it."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("wb") as file:
-            write(file)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
