@@ -3,6 +3,7 @@ of the body is that skin; by fTetWild, close to the skin, where it is not."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,7 @@ _LARGEST = 2.0  # volume of a cell, in units of the regular one with the wanted 
 _ROUND = 1.5  # radius of the sphere through the corners of a cell over its shortest edge, at most
 _ANGLE = 10.0  # degrees between two faces of a cell, at least
 _ENVELOPE = 2e-3  # how far fTetWild may go from the skin, in units of the diagonal of its box
+_LITTER = Path("__tracked_surface.stl")  # fTetWild leaves it in the working directory
 
 
 class BodyError(RigError):
@@ -86,12 +88,16 @@ def _by_tetwild(mesh: TriMesh, unit: np.ndarray, edge: float, fault: str) -> tup
     pytetwild: Any = _package("pytetwild", f"the skin cannot be filled as it is ({fault})")
     used = np.unique(mesh.faces)
     faces = np.searchsorted(used, mesh.faces).astype(np.int32)
+    was_there = _LITTER.exists()
     try:
         x, cells = pytetwild.tetrahedralize(
             unit[used], faces, edge_length_abs=edge, epsilon=_ENVELOPE, num_threads=1, quiet=True
         )
     except RuntimeError as error:
         raise BodyError(f"fTetWild cannot fill the skin, of which {fault}: {error}") from error
+    finally:
+        if not was_there:
+            _LITTER.unlink(missing_ok=True)
     if len(cells) == 0:
         raise BodyError(f"the skin encloses nothing: {fault}")
     used = np.unique(cells)
