@@ -20,8 +20,11 @@ from pliant._threads import Crew
 from tests.meshes import assert_identical, scene
 
 # Every triangle moves through the whole unit cube, so every pair is tested: hours, if nobody stops it.
+# Ctrl-C may be ignored where tests run in the background, and what ignores it hands that on.
 LONG_QUERY = """
+import signal
 import numpy as np, pliant
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 x0, x1 = rng.random((2, 60_000, 3))
 faces = np.arange(60_000).reshape(-1, 3)
