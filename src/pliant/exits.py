@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant._jit import helper, kernel
 from pliant._threads import Crew
-from pliant.bounds.kdops import bound_union, bound_vertices
+from pliant.bounds.kdops import bound_union, bound_vertices, distance_to_box
 from pliant.elementary.distance import shortest, spread_of
 from pliant.hierarchy.build import fit_nodes, label_ranges, split_elements
 from pliant.mesh.features import VERTEX_FACE
@@ -191,7 +191,7 @@ def closest_exits(exits, rows, vertices, labels, depth, direction):
             if bound[top] > best or label < exits.label_range[node, 0] or label > exits.label_range[node, 1]:
                 continue
             if node < leaves:
-                near, far = _distance_to_box(p, exits.nodes, 2 * node), _distance_to_box(p, exits.nodes, 2 * node + 1)
+                near, far = distance_to_box(p, exits.nodes, 2 * node), distance_to_box(p, exits.nodes, 2 * node + 1)
                 nearer = 2 * node + (1 if far < near else 0)
                 stack[top], bound[top] = 4 * node + 1 - nearer, max(near, far)
                 stack[top + 1], bound[top + 1] = nearer, min(near, far)
@@ -209,16 +209,6 @@ def closest_exits(exits, rows, vertices, labels, depth, direction):
             on_face = depth[i] <= _ON_FACE
             unit = row(exits.normals, found) if on_face else scale(away, 1.0 / depth[i])
             direction[i, 0], direction[i, 1], direction[i, 2] = unit
-
-
-@helper
-def _distance_to_box(p, nodes, i):
-    """Squared, less a little for rounding; infinite where the node is empty."""
-    total = 0.0
-    for k in range(3):
-        apart = max(0.0, max(nodes[i, 2 * k] - p[k], p[k] - nodes[i, 2 * k + 1]))
-        total += apart * apart
-    return total * (1.0 - 1e-12)
 
 
 @helper

@@ -99,6 +99,16 @@ def box(bounds, i):
 
 
 @helper
+def distance_to_box(p, bounds, i):
+    """From a point to the box of row i, squared, less a little for rounding; infinite where the row is empty."""
+    total = 0.0
+    for k in range(3):
+        apart = max(0.0, max(bounds[i, 2 * k] - p[k], p[k] - bounds[i, 2 * k + 1]))
+        total += apart * apart
+    return total * (1.0 - 1e-12)
+
+
+@helper
 def overlap(a_box, a, i, b, j):
     """Row i of bounds a, whose box is given, and row j of bounds b are not separated along any axis.
 

@@ -148,7 +148,7 @@ def _dual_quaternion_blend(rest, joints, weights, motions, out):
                 signed = -w if dot4(pivot, q) < 0.0 else w
                 real = _add_scaled(real, q, signed)
                 dual = _add_scaled(dual, quaternion_row(motions.dual, j), signed)
-                stretched = add(stretched, scale(_stretched(motions.stretch, j, row(rest, v)), w))
+                stretched = add(stretched, scale(product(motions.stretch, j, row(rest, v)), w))
         out[v, 0], out[v, 1], out[v, 2] = _moved(real, dual, stretched)
 
 
@@ -158,11 +158,12 @@ def _add_scaled(a, b, s):
 
 
 @helper
-def _stretched(stretch, j, p):
+def product(m, j, p):
+    """The linear part of matrix j times a vector."""
     return (
-        stretch[j, 0, 0] * p[0] + stretch[j, 0, 1] * p[1] + stretch[j, 0, 2] * p[2],
-        stretch[j, 1, 0] * p[0] + stretch[j, 1, 1] * p[1] + stretch[j, 1, 2] * p[2],
-        stretch[j, 2, 0] * p[0] + stretch[j, 2, 1] * p[1] + stretch[j, 2, 2] * p[2],
+        m[j, 0, 0] * p[0] + m[j, 0, 1] * p[1] + m[j, 0, 2] * p[2],
+        m[j, 1, 0] * p[0] + m[j, 1, 1] * p[1] + m[j, 1, 2] * p[2],
+        m[j, 2, 0] * p[0] + m[j, 2, 1] * p[1] + m[j, 2, 2] * p[2],
     )
 
 

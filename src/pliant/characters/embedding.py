@@ -9,6 +9,7 @@ import numpy as np
 from pliant._arrays import MeshError, as_positions
 from pliant._jit import helper, kernel
 from pliant._threads import ALONE
+from pliant.bounds.kdops import distance_to_box
 from pliant.elementary.distance import shortest_level
 from pliant.filters.bernstein import unit_factor
 from pliant.hierarchy.build import fit_nodes, split_elements
@@ -73,29 +74,19 @@ def _find_nearest(tree, x, points, cells, weights):
             if bound[top] > best:
                 continue
             if node < leaves:
-                near, far = _box_distance(nodes, 2 * node, p), _box_distance(nodes, 2 * node + 1, p)
+                near, far = distance_to_box(p, nodes, 2 * node), distance_to_box(p, nodes, 2 * node + 1)
                 swap = far < near
                 stack[top], bound[top] = (2 * node, near) if swap else (2 * node + 1, far)
                 stack[top + 1], bound[top + 1] = (2 * node + 1, far) if swap else (2 * node, near)
                 top += 2
                 continue
             for k in range(begin[node - leaves], begin[node - leaves + 1]):
-                if _box_distance(places, k, p) <= best:
+                if distance_to_box(p, places, k) <= best:
                     found, w = _cell_distance(x[k], p)
                     if found < best or (found == best and order[k] < nearest):
                         best, nearest = found, order[k]
                         weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = w
         cells[i] = nearest
-
-
-@helper
-def _box_distance(bounds, i, p):
-    """Squared distance of a box, less a little for rounding."""
-    total = 0.0
-    for c in range(3):
-        apart = max(0.0, max(bounds[i, 2 * c] - p[c], p[c] - bounds[i, 2 * c + 1]))
-        total += apart * apart
-    return total * (1.0 - 1e-14)
 
 
 @helper

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._jit import helper, kernel
+from pliant.characters.blending import product
 from pliant.vec3 import add, dot, row, scale, sub
 
 
@@ -99,22 +100,13 @@ def _turned(joints, weights, motion, v, d):
     for i in range(joints.shape[1]):
         w = weights[v, i]
         if w > 0.0:
-            mean = add(mean, scale(_product(motion.turn, joints[v, i], d), w))
+            mean = add(mean, scale(product(motion.turn, joints[v, i], d), w))
     return mean
 
 
 @helper
-def _product(m, j, d):
-    return (
-        m[j, 0, 0] * d[0] + m[j, 0, 1] * d[1] + m[j, 0, 2] * d[2],
-        m[j, 1, 0] * d[0] + m[j, 1, 1] * d[1] + m[j, 1, 2] * d[2],
-        m[j, 2, 0] * d[0] + m[j, 2, 1] * d[1] + m[j, 2, 2] * d[2],
-    )
-
-
-@helper
 def _moved(m, j, p):
-    return add(_product(m, j, p), (m[j, 0, 3], m[j, 1, 3], m[j, 2, 3]))
+    return add(product(m, j, p), (m[j, 0, 3], m[j, 1, 3], m[j, 2, 3]))
 
 
 @kernel

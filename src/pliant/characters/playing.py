@@ -93,7 +93,7 @@ def play(
     else:
         step = _blend_of(character, body, linear_blend if skinning == "linear" else dual_quaternion_blend)
     times = frame_times(clip, rate, seconds)
-    return _frames(Playing(character, clip, body, tuple(obstacles), detector, threads), step, times)
+    return _frames(Playing(character, clip, body, tuple(obstacles), rigid, detector, threads), step, times)
 
 
 def frame_times(clip: Clip | None, rate: float = 60.0, seconds: float | None = None) -> np.ndarray:
@@ -110,6 +110,7 @@ class Playing(NamedTuple):
     clip: Clip | None
     body: Body
     obstacles: tuple[Any, ...]
+    rigid: list[Obstacle]  # the same, without their motion
     detector: CollisionDetector
     threads: int
 
@@ -118,8 +119,7 @@ _Step = Callable[[np.ndarray, np.ndarray | None, float], tuple[np.ndarray, np.nd
 
 
 def _frames(playing: Playing, step: _Step, times: np.ndarray) -> Iterator[Frame]:
-    character, clip, body, obstacles, detector, threads = playing
-    rigid = [Obstacle(o.volume, o.rest) for o in obstacles]
+    character, clip, body, obstacles, rigid, detector, threads = playing
     carriers = carriers_of(body, character.skeleton, rigid)
     for i, t in enumerate(times.tolist()):
         clock = time.perf_counter()

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant._jit import helper
 from pliant._threads import ALONE
-from pliant.bounds.kdops import bound_union, bound_vertices
+from pliant.bounds.kdops import bound_union, bound_vertices, distance_to_box
 from pliant.hierarchy.build import fit_nodes, split_elements
 from pliant.vec3 import add, cross, dot, row, scale, sub
 
@@ -56,7 +56,7 @@ def closest_face(tree, p, who, x, normal, least):
         if bound[top] >= best:
             continue
         if node < leaves:
-            near, far = _to_box(p, tree.nodes, 2 * node), _to_box(p, tree.nodes, 2 * node + 1)
+            near, far = distance_to_box(p, tree.nodes, 2 * node), distance_to_box(p, tree.nodes, 2 * node + 1)
             nearer = 2 * node + (1 if far < near else 0)
             stack[top], bound[top] = 4 * node + 1 - nearer, max(near, far)
             stack[top + 1], bound[top + 1] = nearer, min(near, far)
@@ -80,16 +80,6 @@ def _keeps_out(x, face, v, normal, least):
     a = row(x, face[0])
     n = cross(sub(row(x, face[1]), a), sub(row(x, face[2]), a))
     return dot(n, sub(row(x, v), a)) <= 0.0 and dot(n, normal) <= least * np.sqrt(dot(n, n))
-
-
-@helper
-def _to_box(p, nodes, i):
-    """Squared distance; infinite where the node is empty."""
-    total = 0.0
-    for k in range(3):
-        apart = max(0.0, max(nodes[i, 2 * k] - p[k], p[k] - nodes[i, 2 * k + 1]))
-        total += apart * apart
-    return total
 
 
 @helper
