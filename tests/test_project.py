@@ -31,7 +31,8 @@ STAGES = (
     ("nearest", "exits"),
     ("depths",),
     ("detect", "detector", "queries", "nearby", "insides"),
-    ("triangle_queries",),
+    ("triangle_queries", "sequence"),
+    ("scanning",),
     ("scenes", "characters", "simulate", "baselines"),
     ("io", "report", "commands", "cli", "__main__"),
 )

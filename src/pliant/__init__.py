@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from pliant.motion import Accelerated, Affine, Rigid, Screw, trace_back
     from pliant.nearby import distance, proximity
     from pliant.queries import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
+    from pliant.scanning import Scan, ScannedFrame, scan
+    from pliant.sequence import Sequence
     from pliant.triangle_queries import triangle_distance, triangle_triangle
 
 _HOME = {
@@ -48,7 +50,10 @@ _HOME = {
     "Proximity": "pliant.contacts",
     "Queries": "pliant.contacts",
     "Rigid": "pliant.motion",
+    "Scan": "pliant.scanning",
+    "ScannedFrame": "pliant.scanning",
     "Screw": "pliant.motion",
+    "Sequence": "pliant.sequence",
     "Stage": "pliant._tally",
     "Step": "pliant.contacts",
     "TriMesh": "pliant.mesh.triangles",
@@ -62,6 +67,7 @@ _HOME = {
     "inside": "pliant.insides",
     "proximity": "pliant.nearby",
     "safe_step": "pliant.detect",
+    "scan": "pliant.scanning",
     "trace_back": "pliant.motion",
     "triangle_distance": "pliant.triangle_queries",
     "triangle_triangle": "pliant.triangle_queries",
@@ -82,7 +88,10 @@ __all__ = [
     "Proximity",
     "Queries",
     "Rigid",
+    "Scan",
+    "ScannedFrame",
     "Screw",
+    "Sequence",
     "Stage",
     "Step",
     "TriMesh",
@@ -99,6 +108,7 @@ __all__ = [
     "io",
     "proximity",
     "safe_step",
+    "scan",
     "scenes",
     "trace_back",
     "triangle_distance",
