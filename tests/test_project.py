@@ -31,10 +31,9 @@ STAGES = (
     ("nearest", "exits"),
     ("depths",),
     ("detect", "detector", "queries", "nearby", "insides"),
-    ("triangle_queries", "sequence"),
-    ("scanning",),
+    ("triangle_queries",),
     ("scenes", "characters", "simulate", "baselines"),
-    ("io", "report", "commands", "cli", "__main__"),
+    ("sequence", "scanning", "io", "report", "commands", "cli", "__main__"),
 )
 RANK = {stage: rank for rank, stages in enumerate(STAGES) for stage in stages}
 PIPELINE = {stage for stage in RANK if RANK["mesh"] < RANK[stage] <= RANK["detect"]}
