@@ -80,6 +80,13 @@ _PART = 2**15  # numbers that the second-level cache holds
 
 def as_floats(x: Any, name: str) -> np.ndarray:
     """float64, contiguous and finite; the first bad row is named."""
+    array = as_doubles(x, name)
+    require_finite(array, name)
+    return array
+
+
+def as_doubles(x: Any, name: str) -> np.ndarray:
+    """float64 and contiguous."""
     try:
         array = np.asarray(x)
     except ValueError as error:
@@ -88,12 +95,15 @@ def as_floats(x: Any, name: str) -> np.ndarray:
         raise DtypeError(f"{name} must hold real numbers up to float64, but has dtype {array.dtype}")
     if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
         raise DtypeError(f"{name} holds integers above 2**53, which float64 cannot represent exactly")
-    array = np.require(array, np.float64, _KERNEL_LAYOUT)
+    return np.require(array, np.float64, _KERNEL_LAYOUT)
+
+
+def require_finite(array: np.ndarray, name: str) -> None:
+    """No number is NaN or infinite; the first bad row is named."""
     if not _is_finite(array):
         where = np.argwhere(~np.isfinite(array))[0]
         row = ", ".join(str(i) for i in where)
         raise NonFiniteError(f"{name}[{row}] is {array[tuple(where)]}: positions must be finite")
-    return array
 
 
 def _is_finite(array: np.ndarray) -> bool:

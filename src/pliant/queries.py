@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import ShapeError, as_floats, as_number, as_radii, choose, thread_count
+from pliant._arrays import ShapeError, as_doubles, as_floats, as_number, as_radii, choose, require_finite, thread_count
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew
@@ -62,8 +62,15 @@ def edge_edge(
 
 
 def as_queries(x: Any, name: str, points: int = 4) -> np.ndarray:
+    """(k, points, 3) float64, finite."""
+    array = as_tuples(x, name, points)
+    require_finite(array, name)
+    return array
+
+
+def as_tuples(x: Any, name: str, points: int) -> np.ndarray:
     """(k, points, 3) float64."""
-    array = as_floats(x, name)
+    array = as_doubles(x, name)
     if array.size == 0 and array.ndim <= 3:
         return np.empty((0, points, 3))
     if array.ndim != 3 or array.shape[1:] != (points, 3):

@@ -87,7 +87,7 @@ def tried(request):
 
 def left_by(x0, x1, which=ALL, radii=0.0, tolerance=0.0):
     """(k, 15) bool: the pairs of features that conditions (bits) leave; and how many each took."""
-    ids, left, culled = cull_pairs(x0, x1, np.full((1, 6), radii), tolerance, which)
+    ids, left, culled, _ = cull_pairs(x0, x1, np.full((1, 6), radii), tolerance, which)
     kept = np.zeros((len(x0), 15), bool)
     kept[ids] = left[:, None] >> np.arange(15) & 1
     assert culled.sum() == (~kept).sum()

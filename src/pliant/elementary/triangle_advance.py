@@ -49,19 +49,20 @@ class Left(NamedTuple):
 
     ids: np.ndarray  # int32
     bits: np.ndarray  # int16
+    odd: int  # pairs of triangles among them that may not be finite
 
 
 def cull(x0, x1, radii, tolerance: float, which: int, tally: Tally) -> Left:
     """What the conditions leave; tolerance 0 where features have to touch."""
     clock = time.perf_counter()
-    ids, bits, culled = cull_pairs(x0, x1, radii, tolerance, which)
+    ids, bits, culled, odd = cull_pairs(x0, x1, radii, tolerance, which)
     tally.add("triangle pairs", len(x0), int(np.count_nonzero(bits)), time.perf_counter() - clock)
     entering = 15 * len(x0)
     for number, name in enumerate(CULL_NAMES):
         if which >> number & 1:
             tally.add(name, entering, entering - int(culled[number]), 0.0)
             entering -= int(culled[number])
-    return Left(ids, bits)
+    return Left(ids, bits, odd)
 
 
 def first_by_advancement(x0, x1, radii, tolerance: float, left: Left, answer: Firsts, tally: Tally) -> None:

@@ -11,16 +11,17 @@ conservative advancement without a distance. The axes are
   in turn        those of 6.2 and 6.3 again, at later times
 The corollaries ask for one axis of the start that lasts to the end; that the axes may change is ours.
 
-Pairs are taken LANES at a time, each coordinate a row of a block, so that the compiler works on several at once: 10 ns
-an axis, where one pair after the other takes 20. The rows are parts of one array with a fixed stride: with a stride
-that is not known to the compiler it cannot tell them from what it writes.
+Pairs are taken LANES at a time, each coordinate a row of a block, in single precision, so that the compiler works on
+eight at once: 4 ns an axis, where doubles take 10 and one pair after the other 20. The rows are parts of one array with
+a fixed stride: with a stride that is not known to the compiler it cannot tell them from what it writes.
 
-Error bound. M is the largest coordinate of the pair: a dot product with L has three roundings and is off by at most
-3.01 u M |L|_1, the difference of two by 6.02, and its comparison with the slack by u (2 M |L|_1 + slack). Positions at
-a later time are off by at most 5 u M in each coordinate for every step that was taken, on both sides of the difference:
-10 u M |L|_1 a step (the time itself is rounded too, but it is the same for all corners). A slack of (12 + 12 STEPS) u M
-|L|_1 is more than all that. M from 1e-70 to 1e70 and |L| above 1e-200 keep what underflow rounds away, 5e-324 each, far
-below it. Triangles of other sizes are passed on.
+Error bound, u = 2^-24. Coordinates are taken relative to a0 at the start and scaled such that the largest is 1: each is
+off by at most 2.01 u (the factor itself is rounded too, but it is the same for all), the difference of two by 4.02. A
+dot product with L has three roundings and is off by at most 3.01 u |L|_1, the difference of two by 6.02, and its
+comparison with the slack by u (2 |L|_1 + slack). Positions at a later time are off by at most 5 u in each coordinate
+for every step that was taken, on both sides of the difference: 10 u |L|_1 a step (the time itself is rounded too, but
+it is the same for all corners). A slack of (16 + 12 STEPS) u |L|_1 is more than all that. |L| above 1e-15 keeps what
+underflow rounds away, 1e-45 each, far below it. Triangles that single precision cannot hold are passed on.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import helper, kernel, out_of_line
-from pliant.filters.csat import length_above
-from pliant.vec3 import UNIT_ROUNDOFF, dot
+from pliant.vec3 import dot, max_norm
 
 LANES = 64
+_AT_ONCE = 8  # loops over a multiple of this need no code for what is left over; lanes beyond the last hold anything
 # 36 coordinates (now, at the end), how far the best axis so far can be trusted, what has to lie between projections per
 # |L|_1, and the axis.
 BLOCK = 41 * LANES
@@ -39,14 +40,19 @@ _BEST, _SLACK, _AXIS = 36 * LANES, 37 * LANES, 38 * LANES
 
 # Of random pairs that never touch, four steps leave 0.05, 0.15 and 0.4 % (small, medium and large motion).
 STEPS = 4
-_LEAST = 0.02  # of what is left of the motion: pairs that come no further are close, or touch
-_ERROR = (12 + 12 * STEPS) * UNIT_ROUNDOFF
+_LEAST = np.float32(0.02)  # of what is left of the motion: pairs that come no further are close, or touch
+_ERROR = np.float32((16 + 12 * STEPS) * 2.0**-24)
 # What advancement allows for rounding, some hundred u of the largest coordinate, with room: as ``prepare.reach_of``.
-_ALLOWED = 2.0**-42
-_SHORTEST_AXIS = 1e-200
-_SAFE = 1.0 - 1e-14  # a step of this part of what is proven ends before it, whatever is rounded
+ALLOWED = 2.0**-42
+_SHORTEST_AXIS = np.float32(1e-25)
+_SAFE = np.float32(1.0 - 1e-6)  # a step of this part of what is proven ends before it, whatever is rounded
+_ABOVE = np.float32(1.0 + 1e-6)  # a few numbers of one sign, added and multiplied, times this: rounded up
+_SMALLEST, _TOO_LARGE = np.float32(1e-8), np.float32(1e8)  # of coordinates: cubes are far from the end of the range
+_ROUNDED_AWAY = np.float32(1e-18)  # of a length, by squares that are too small
+_NEVER, _ONE, _ALWAYS = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 
 CENTRES, PLANES, EDGES, IN_TURN = 1, 2, 4, 8
+ODD = 4  # number of the count of pairs that single precision cannot hold, or that are not finite
 
 
 @kernel
@@ -54,58 +60,50 @@ def keep_inseparable(x0, x1, closeness, which, ids, culled):
     """Move the ids of pairs that no axes keep apart to the front; returns how many there are.
 
     x0, x1 : (k, 6, 3). closeness : tolerance, relative to the extent of a pair, and largest sum of radii: what is let
-    go does not even come so close. which : bits CENTRES .. IN_TURN. culled : (4,) counts the pairs that each takes.
+    go does not even come so close. which : bits CENTRES .. IN_TURN. culled : (5,) counts the pairs that each takes,
+    and those that are ODD, all of which are kept.
     """
-    block, pairs = np.empty(BLOCK), np.empty(2 * LANES, np.int32)
-    kept = _keep_at_start(x0, x1, closeness, which, ids, block, pairs, culled)
-    if which & IN_TURN:  # few are left: a block full of them at a time
+    block, pairs = np.empty(BLOCK, np.float32), np.empty(2 * LANES, np.int32)
+    kept = _keep_at_start(x0, x1, closeness, which & (CENTRES | PLANES), ids, block, pairs, culled)
+    # Each time few are left: a block full of them at a time, loaded anew, which takes less than closing up.
+    if which & EDGES:
+        kept = _keep_by_edges(x0, x1, closeness, ids[:kept], block, pairs, culled)
+    if which & IN_TURN:
         kept = _keep_in_turn(x0, x1, closeness, ids[:kept], block, pairs, culled)
     return kept
 
 
 @helper
-def room_for(closeness, m, far):
-    """By how much projections have to be apart for triangles not to be reported, rounding aside: per |L|_1, per |L|.
-
-    The tolerance (the extent is at most 2 m, for a largest coordinate m), what advancement allows for rounding, with m
-    and an origin that is so far away; and the radii of both.
-    """
-    tolerance, of_both = closeness
-    return 2.1 * tolerance * m + _ALLOWED * (far + m + of_both), of_both * (1.0 + 6.0 * UNIT_ROUNDOFF)
-
-
-@helper
-def _set_slack(block, lanes, closeness):
-    """What projections have to be apart by, per |L|_1: infinite where coordinates are too large or too small."""
-    for lane in range(lanes):
-        m = 0.0
-        for r in range(36):
-            size = abs(block[r * LANES + lane])
-            m = size if size > m else m
-        slack = room_for(closeness, m, 0.0)[0] + _ERROR * m
-        block[_SLACK + lane] = slack if m > 1e-70 and m < 1e70 else np.inf
-
-
-@helper
 def _keep_at_start(x0, x1, closeness, which, ids, block, pairs, culled):
-    """What no axis of the start keeps apart to the end."""
+    """What neither the line between the centres nor the normals of the start keep apart to the end."""
     out_of_line()
-    kept, of_radii = 0, room_for(closeness, 0.0, 0.0)[1]
+    kept, of_radii = 0, np.float32(closeness[1]) * _ABOVE
+    for first in range(0, len(ids), LANES):
+        lanes = _load(x0, x1, ids, first, block, pairs)
+        culled[ODD] += _set_slack(block, lanes, closeness)
+        left, groups = lanes, _groups(lanes)
+        if which & CENTRES:
+            _along_centres(block, groups, of_radii)
+            left = _count(block, lanes, left, culled, 0)
+        if which & PLANES:
+            _along_normals(block, groups, of_radii)
+            _count(block, lanes, left, culled, 1)
+        kept = _name(block, pairs, lanes, ids, kept)
+    return kept
+
+
+@helper
+def _keep_by_edges(x0, x1, closeness, ids, block, pairs, culled):
+    """What no axis across edges of the start keeps apart to the end either."""
+    out_of_line()
+    kept, of_radii = 0, np.float32(closeness[1]) * _ABOVE
     for first in range(0, len(ids), LANES):
         lanes = _load(x0, x1, ids, first, block, pairs)
         _set_slack(block, lanes, closeness)
-        if which & CENTRES:
-            _along_centres(block, lanes, of_radii)
-            lanes = _keep(block, pairs, lanes, culled, 0)
-        if which & PLANES:
-            _along_normals(block, lanes, of_radii)
-            lanes = _keep(block, pairs, lanes, culled, 1)
-        if which & EDGES:
-            _along_edges(block, lanes, of_radii)
-            lanes = _keep(block, pairs, lanes, culled, 2)
-        for lane in range(lanes):
-            ids[kept] = pairs[lane]
-            kept += 1
+        groups = _groups(lanes)
+        _along_edges(block, groups, of_radii)
+        _count(block, lanes, lanes, culled, 2)
+        kept = _name(block, pairs, lanes, ids, kept)
     return kept
 
 
@@ -113,16 +111,17 @@ def _keep_at_start(x0, x1, closeness, which, ids, block, pairs, culled):
 def _keep_in_turn(x0, x1, closeness, ids, block, pairs, culled):
     """What the axes of a few times, one after another, do not keep apart either."""
     out_of_line()
-    kept, of_radii = 0, room_for(closeness, 0.0, 0.0)[1]
+    kept, of_radii = 0, np.float32(closeness[1]) * _ABOVE
     for first in range(0, len(ids), LANES):
         lanes = _load(x0, x1, ids, first, block, pairs)
         _set_slack(block, lanes, closeness)
         for step in range(STEPS + 1):
             if step > 0:
                 lanes, kept = _give_up(block, pairs, lanes, ids, kept)
-                _follow(block, lanes)
-            _along_normals(block, lanes, of_radii)
-            _along_edges(block, lanes, of_radii)
+                _follow(block, _groups(lanes))
+            groups = _groups(lanes)
+            _along_normals(block, groups, of_radii)
+            _along_edges(block, groups, of_radii)
             lanes = _keep(block, pairs, lanes, culled, 3)
         for lane in range(lanes):
             ids[kept] = pairs[lane]
@@ -131,15 +130,66 @@ def _keep_in_turn(x0, x1, closeness, ids, block, pairs, culled):
 
 
 @helper
+def _groups(lanes):
+    return (lanes + _AT_ONCE - 1) // _AT_ONCE
+
+
+@helper
+def _set_slack(block, lanes, closeness):
+    """What projections have to be apart by, per |L|_1: infinite where coordinates are too large or too small, or not
+    finite. Returns how many are too large or not finite."""
+    tolerance, allowed = np.float32(2.1 * closeness[0] + ALLOWED) + _ERROR, np.float32(ALLOWED)
+    of_both, odd = np.float32(closeness[1]), 0
+    for lane in range(lanes):
+        largest = total = np.float32(0.0)
+        for r in range(36):
+            size = abs(block[r * LANES + lane])
+            largest = size if size > largest else largest
+            total += size
+        slack = (tolerance * largest + allowed * (block[_SLACK + lane] + of_both)) * _ABOVE
+        finite = total < _TOO_LARGE  # false for NaN too
+        block[_SLACK + lane] = slack if finite and largest > _SMALLEST else np.float32(np.inf)
+        odd += not finite
+    return odd
+
+
+@helper
+def _count(block, lanes, left, culled, number):
+    """Counts what is surely apart now; returns how many pairs are left."""
+    kept = 0
+    for lane in range(lanes):
+        kept += block[_BEST + lane] < _ONE
+    culled[number] += left - kept
+    return kept
+
+
+@helper
+def _name(block, pairs, lanes, ids, kept):
+    """The ids of what is not surely apart; returns how many there are now."""
+    for lane in range(lanes):
+        ids[kept] = pairs[lane]
+        kept += block[_BEST + lane] < _ONE
+    return kept
+
+
+@helper
 def _load(x0, x1, ids, first, block, pairs):
+    """Coordinates relative to a0, and in place of the slack the largest coordinate of a0."""
+    out_of_line()
     lanes = min(LANES, len(ids) - first)
     for lane in range(lanes):
         p = pairs[lane] = ids[first + lane]
+        x, y, z = x0[p, 0, 0], x0[p, 0, 1], x0[p, 0, 2]
         for c in range(6):
-            for k in range(3):
-                block[(3 * c + k) * LANES + lane] = x0[p, c, k]
-                block[(18 + 3 * c + k) * LANES + lane] = x1[p, c, k]
-        block[_BEST + lane] = 0.0
+            i = 3 * c * LANES + lane
+            block[i] = np.float32(x0[p, c, 0] - x)
+            block[i + LANES] = np.float32(x0[p, c, 1] - y)
+            block[i + 2 * LANES] = np.float32(x0[p, c, 2] - z)
+            block[i + 18 * LANES] = np.float32(x1[p, c, 0] - x)
+            block[i + 19 * LANES] = np.float32(x1[p, c, 1] - y)
+            block[i + 20 * LANES] = np.float32(x1[p, c, 2] - z)
+        block[_BEST + lane] = np.float32(0.0)
+        block[_SLACK + lane] = np.float32(max_norm((x, y, z)))
     return lanes
 
 
@@ -149,7 +199,7 @@ def _keep(block, pairs, lanes, culled, number):
     kept = 0
     for lane in range(lanes):
         pairs[LANES + kept] = lane
-        kept += block[_BEST + lane] < 1.0
+        kept += block[_BEST + lane] < _ONE
     culled[number] += lanes - kept
     _close_up(block, pairs, kept)
     return kept
@@ -182,20 +232,20 @@ def _close_up(block, pairs, lanes):
 
 
 @helper
-def _follow(block, lanes):
+def _follow(block, groups):
     """Move on in time, as far as the best axis can be trusted."""
     for r in range(18):
-        for lane in range(lanes):
+        for lane in range(_AT_ONCE * groups):
             now, end = block[r * LANES + lane], block[(18 + r) * LANES + lane]
             block[r * LANES + lane] = now + (end - now) * (block[_BEST + lane] * _SAFE)
-    for lane in range(lanes):
-        block[_BEST + lane] = 0.0
+    for lane in range(_AT_ONCE * groups):
+        block[_BEST + lane] = np.float32(0.0)
 
 
 @helper
-def _along_centres(block, lanes, of_radii):
+def _along_centres(block, groups, of_radii):
     for k in range(3):
-        for lane in range(lanes):
+        for lane in range(_AT_ONCE * groups):
             i = k * LANES + lane
             block[_AXIS + i] = (
                 (block[9 * LANES + i] + block[12 * LANES + i] + block[15 * LANES + i])
@@ -203,51 +253,56 @@ def _along_centres(block, lanes, of_radii):
                 - (block[i] + block[3 * LANES + i] + block[6 * LANES + i])
                 - (block[18 * LANES + i] + block[21 * LANES + i] + block[24 * LANES + i])
             )
-    _along(block, lanes, of_radii)
+    _along(block, groups, of_radii)
 
 
 @helper
-def _along_normals(block, lanes, of_radii):
+def _along_normals(block, groups, of_radii):
+    corner, axis = _corners(block), _axis(block)
     for c in (0, 3):
-        _across(block, lanes, (c, c + 1), (c, c + 2))
-        _along(block, lanes, of_radii)
+        _across(corner[c], corner[c + 1], corner[c], corner[c + 2], axis, groups)
+        _along(block, groups, of_radii)
 
 
 @helper
-def _along_edges(block, lanes, of_radii):
+def _along_edges(block, groups, of_radii):
+    corner, axis = _corners(block), _axis(block)
     for i in range(3):
         for j in range(3):
-            _across(block, lanes, (i, (i + 1) % 3), (3 + j, 3 + (j + 1) % 3))
-            _along(block, lanes, of_radii)
+            _across(corner[i], corner[(i + 1) % 3], corner[3 + j], corner[3 + (j + 1) % 3], axis, groups)
+            _along(block, groups, of_radii)
 
 
 @helper
-def _across(block, lanes, e, f):
-    """The axis across two edges, each given by its two corners."""
-    out_of_line()
-    e0, e1, f0, f1 = 3 * LANES * e[0], 3 * LANES * e[1], 3 * LANES * f[0], 3 * LANES * f[1]
-    for lane in range(lanes):
-        p, q, r, s = e0 + lane, e1 + lane, f0 + lane, f1 + lane
-        e_x, e_y, e_z = (
-            block[q] - block[p],
-            block[q + LANES] - block[p + LANES],
-            block[q + 2 * LANES] - block[p + 2 * LANES],
-        )
-        f_x, f_y, f_z = (
-            block[s] - block[r],
-            block[s + LANES] - block[r + LANES],
-            block[s + 2 * LANES] - block[r + 2 * LANES],
-        )
-        block[_AXIS + lane] = e_y * f_z - e_z * f_y
-        block[_AXIS + LANES + lane] = e_z * f_x - e_x * f_z
-        block[_AXIS + 2 * LANES + lane] = e_x * f_y - e_y * f_x
+def _corners(block):
+    """(6, 3, LANES), where the corners are now."""
+    return block[: 18 * LANES].reshape(6, 3, LANES)
 
 
 @helper
-def _along(block, lanes, of_radii):
+def _axis(block):
+    return block[_AXIS:].reshape(3, LANES)
+
+
+@helper
+def _across(p, q, r, s, axis, groups):
+    """The axis across the edges from p to q and from r to s, each (3, LANES).
+
+    Arrays of their own: of rows of one array that only the caller knows the compiler makes one lane after the other.
+    """
+    for lane in range(_AT_ONCE * groups):
+        e_x, e_y, e_z = q[0, lane] - p[0, lane], q[1, lane] - p[1, lane], q[2, lane] - p[2, lane]
+        f_x, f_y, f_z = s[0, lane] - r[0, lane], s[1, lane] - r[1, lane], s[2, lane] - r[2, lane]
+        axis[0, lane] = e_y * f_z - e_z * f_y
+        axis[1, lane] = e_z * f_x - e_x * f_z
+        axis[2, lane] = e_x * f_y - e_y * f_x
+
+
+@helper
+def _along(block, groups, of_radii):
     """For what part of the motion the axis can be trusted, 2.0 if for all of it; the best so far is kept."""
     out_of_line()
-    for i in range(lanes):
+    for i in range(_AT_ONCE * groups):
         axis = block[_AXIS + i], block[_AXIS + LANES + i], block[_AXIS + 2 * LANES + i]
         a0 = dot((block[i], block[LANES + i], block[2 * LANES + i]), axis)
         a1 = dot((block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i]), axis)
@@ -265,10 +320,11 @@ def _along(block, lanes, of_radii):
         down, down_at_end = _lower(a0, a1, a2) - _upper(b0, b1, b2), _lower(c0, c1, c2) - _upper(d0, d1, d2)
         gap, at_end = (up, up_at_end) if up > down else (down, down_at_end)
         sizes = abs(axis[0]), abs(axis[1]), abs(axis[2])
-        least = block[_SLACK + i] * (sizes[0] + sizes[1] + sizes[2]) + of_radii * length_above(axis)
-        least = least if _upper(*sizes) > _SHORTEST_AXIS else np.inf  # also where inf times 0 is NaN
-        trusted = 2.0 if at_end > least else (gap - least) / (gap - at_end)
-        trusted = trusted if gap > least else 0.0
+        length = np.sqrt(dot(axis, axis)) * _ABOVE + _ROUNDED_AWAY
+        least = block[_SLACK + i] * (sizes[0] + sizes[1] + sizes[2]) + of_radii * length
+        least = least if _upper(*sizes) > _SHORTEST_AXIS else np.float32(np.inf)  # also where inf times 0 is NaN
+        trusted = _ALWAYS if at_end > least else (gap - least) / (gap - at_end)
+        trusted = trusted if gap > least else _NEVER
         block[_BEST + i] = trusted if trusted > block[_BEST + i] else block[_BEST + i]
 
 

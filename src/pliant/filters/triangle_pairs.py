@@ -27,7 +27,7 @@ import numpy as np
 
 from pliant._jit import helper, kernel, out_of_line
 from pliant.filters.csat import across, length_above
-from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, PLANES, keep_inseparable, room_for
+from pliant.filters.triangle_axes import ALLOWED, CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
 from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
 
 # Ours, then those of Table 2 in its order; all but the last three of them are "necessary" there.
@@ -45,21 +45,22 @@ _ERROR = 12 * UNIT_ROUNDOFF
 _SHORTEST_AXIS = 1e-200
 
 
-def cull_pairs(x0, x1, radii, tolerance: float, which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def cull_pairs(x0, x1, radii, tolerance: float, which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Pairs of triangles that are not surely apart (their numbers), which pairs of their features are left (as bits),
-    and how many pairs of features each condition takes (9,), in the order of CULLS.
+    how many pairs of features each condition takes (9,), in the order of CULLS, and how many pairs of triangles may
+    not be finite.
 
     x0, x1 : (k, 6, 3). radii : (k, 6), or (1, 6) for all; with a tolerance, relative to the extent of a pair, what is
     left out does not even come within the radii and the tolerance. which : bits, in the order of CULLS.
     """
     closeness = tolerance, float(radii[:, :3].max(initial=0.0) + radii[:, 3:].max(initial=0.0))
-    ids, whole, culled = np.arange(len(x0), dtype=np.int32), np.zeros(4, np.int64), np.zeros(len(CULLS), np.int64)
+    ids, whole, culled = np.arange(len(x0), dtype=np.int32), np.zeros(5, np.int64), np.zeros(len(CULLS), np.int64)
     ids = ids[: keep_inseparable(x0, x1, closeness, _axes(which), ids, whole)]
     left = np.empty(len(ids), np.int16)
     cull_features(x0, x1, radii, tolerance, which, ids, left, culled)
-    for condition, count in zip((_CENTRES, _TRIANGLES, _EDGE_TRIANGLE, _IN_TURN), whole.tolist(), strict=True):
+    for condition, count in zip((_CENTRES, _TRIANGLES, _EDGE_TRIANGLE, _IN_TURN), whole[:ODD].tolist(), strict=True):
         culled[condition.bit_length() - 1] += 15 * count
-    return ids, left, culled
+    return ids, left, culled, int(whole[ODD])
 
 
 def _axes(which: int) -> int:
@@ -92,7 +93,7 @@ def _left_of_pair(x0, x1, radii, tolerance, p, which, culled):
     r = p if len(radii) > 1 else 0
     a_radius = max(max(radii[r, 0], radii[r, 1]), radii[r, 2])
     b_radius = max(max(radii[r, 3], radii[r, 4]), radii[r, 5])
-    room = room_for((tolerance, a_radius + b_radius), m, max_norm(o))
+    room = _room_for((tolerance, a_radius + b_radius), m, max_norm(o))
     room = room[0] + _ERROR * m, room[1]
     bits = EVERYTHING
     if which & (_VERTICES | _TRIANGLES | _EDGES):
@@ -106,6 +107,17 @@ def _left_of_pair(x0, x1, radii, tolerance, p, which, culled):
         _lay_out(points, x0, x1, p, o)
         bits = _by_features(bits, points, room, which, culled)
     return bits
+
+
+@helper
+def _room_for(closeness, m, far):
+    """By how much projections have to be apart for triangles not to be reported, rounding aside: per |L|_1, per |L|.
+
+    The tolerance (the extent is at most 2 m, for a largest coordinate m), what advancement allows for rounding, with m
+    and an origin that is so far away; and the radii of both.
+    """
+    tolerance, of_both = closeness
+    return 2.1 * tolerance * m + ALLOWED * (far + m + of_both), of_both * (1.0 + 6.0 * UNIT_ROUNDOFF)
 
 
 @helper

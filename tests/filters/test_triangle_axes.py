@@ -1,0 +1,93 @@
+"""Axes in single precision: what they let go is apart in double precision, whatever its size and place."""
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant._arrays import NonFiniteError
+from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
+
+ALL = CENTRES | PLANES | EDGES | IN_TURN
+PAIRS = 512
+
+
+def grazing(rng, scale, offset):
+    """Triangles (k, 6, 3) at both ends, which touch in a corner at one time, b on one side of a."""
+    a0 = rng.uniform(-1, 1, (PAIRS, 3, 3))
+    a1 = a0 + rng.uniform(-1, 1, (PAIRS, 3, 3)) * 10.0 ** rng.uniform(-3, 0.5)
+    t = rng.uniform(0, 1, PAIRS)[:, None, None]
+    at = a0 + (a1 - a0) * t
+    normal = np.cross(at[:, 1] - at[:, 0], at[:, 2] - at[:, 0])
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    corner = np.einsum("ki,kij->kj", rng.dirichlet([1, 1, 1], PAIRS), at)
+    b = rng.uniform(-1, 1, (PAIRS, 3, 3))
+    b *= np.sign(np.einsum("kij,kj->ki", b, normal))[..., None]
+    b[:, 0] = 0.0
+    b += corner[:, None]
+    motion = rng.uniform(-1, 1, (PAIRS, 3, 3)) * 10.0 ** rng.uniform(-3, 0.5)
+    x0, x1 = np.concatenate([a0, b - motion * t], axis=1), np.concatenate([a1, b + motion * (1 - t)], axis=1)
+    return (x0 + offset) * scale, (x1 + offset) * scale
+
+
+def apart(rng, gap):
+    """Triangles (k, 6, 3) of which the lowest corner of b is that far above the middle of a."""
+    a, b = rng.uniform(-1, 1, (PAIRS, 3, 3)), rng.uniform(-1, 1, (PAIRS, 3, 3))
+    normal = np.cross(a[:, 1] - a[:, 0], a[:, 2] - a[:, 0])
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    lowest = b[np.arange(PAIRS), np.einsum("kij,kj->ki", b, normal).argmin(axis=1)]
+    return np.concatenate([a, b + (a.mean(axis=1) + gap * normal - lowest)[:, None]], axis=1)
+
+
+def kept(x0, x1, tolerance=1e-12, radii=0.0):
+    culled = np.zeros(5, np.int64)
+    count = keep_inseparable(x0, x1, (tolerance, radii), ALL, np.arange(len(x0), dtype=np.int32), culled)
+    assert count + culled[:ODD].sum() == len(x0)
+    return count
+
+
+@pytest.mark.bounds
+@pytest.mark.parametrize("scale", [1e-5, 1.0, 1e6])
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_triangles_that_touch_are_kept(scale, offset):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        # Positions are rounded: the tolerance is what that moves them by.
+        assert kept(*grazing(rng, scale, offset), tolerance=1e-12) == PAIRS
+
+
+def test_how_close_is_told_apart():
+    """1e-4 of the size apart is seen to be; 1e-7 is too little for single precision, and is kept."""
+    rng = np.random.default_rng(1)
+    for gap, count in ((1e-2, 0), (1e-4, 0), (1e-7, PAIRS)):
+        x = apart(rng, gap)
+        assert kept(x, x.copy()) == count
+
+
+@pytest.mark.bounds
+def test_radii_keep_what_comes_within_them():
+    rng = np.random.default_rng(2)
+    for gap in (0.01, 0.1):
+        x = apart(rng, gap)
+        assert kept(x, x.copy(), radii=1.001 * gap) == PAIRS
+        assert kept(x, x.copy(), radii=0.9 * gap) == 0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-30, 1e30, 1e300])
+def test_what_single_precision_cannot_hold_is_kept(size):
+    x = size * apart(np.random.default_rng(3), 0.1)
+    with np.errstate(over="ignore"):
+        assert kept(x, x.copy()) == PAIRS
+    assert not pliant.triangle_triangle(x, x).hit.any()
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_a_number_that_is_not_finite_is_named(wrong):
+    """It is looked for where the triangles are loaded, and told with the row in all of the input."""
+    x0 = np.tile(apart(np.random.default_rng(4), 0.1), (40, 1, 1))
+    x1 = x0.copy()
+    x1[20_000, 4, 2] = wrong
+    with pytest.raises(NonFiniteError, match=r"x1\[20000, 4, 2\]"):
+        pliant.triangle_triangle(x0, x1)
+    x0[20_001, 1, 0] = wrong
+    with pytest.raises(NonFiniteError, match=r"x0\[20001, 1, 0\]"):
+        pliant.triangle_triangle(x0, x1)
