@@ -58,7 +58,7 @@ class Sequence:
     @classmethod
     def open(cls, path: str | os.PathLike[str], **options: Any) -> Sequence:
         """Open a sequence of files, or a file with frames; see ``pliant.io.open_sequence``."""
-        from pliant.io import open_sequence  # pyright: ignore[reportAttributeAccessIssue]
+        from pliant.io import open_sequence
 
         return open_sequence(path, **options)
 

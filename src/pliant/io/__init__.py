@@ -8,6 +8,8 @@ is left out of a file is said in a warning. Nothing is unpickled or run.
 """
 
 from .mesh import FileError, FileMesh
+from .polygons import surface_of
 from .readers import read
+from .sequences import open_sequence
 
-__all__ = ["FileError", "FileMesh", "read"]
+__all__ = ["FileError", "FileMesh", "open_sequence", "read", "surface_of"]

@@ -5,32 +5,48 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import d3plot, dyna, external, gmsh1, tetgen, vega
+from . import d3plot, dyna, external, gmsh1, obj, off, ply, stl, tetgen, vega
 from .mesh import FileError, FileMesh
+
+_BY_ENDING = {
+    ".obj": obj.read,
+    ".ply": ply.read,
+    ".stl": stl.read,
+    ".off": off.read,
+    ".k": dyna.read,
+    ".key": dyna.read,
+    ".dyn": dyna.read,
+    ".node": tetgen.read,
+    ".ele": tetgen.read,
+    ".veg": vega.read,
+}
 
 
 def read(path: str | os.PathLike[str]) -> FileMesh:
     """Read a mesh, or a sequence of positions of one, from a file.
 
-    path : .veg, .k / .key / .dyn, .node or .ele (both are read), .msh of gmsh 1, a d3plot or the folder it is in, or
-        any other file that meshio reads
+    path : .obj, .ply, .stl, .off, .veg, .k / .key / .dyn, .node or .ele (both are read), .msh of gmsh 1, a d3plot or
+        the folder it is in, or any other file that meshio reads
+
+    Vertices and faces keep the order of the file, and nothing is merged; polygons become fans of triangles.
     """
     path = Path(path)
     if path.is_dir() and (path / "d3plot").is_file():
         path = path / "d3plot"
-    if not path.is_file():
-        raise FileError(f"{path.name}: there is no such file")
-    if path.stat().st_size == 0:
-        raise FileError(f"{path.name}: the file is empty")
+    require_content(path)
     ending = path.suffix.lower()
-    if ending in (".k", ".key", ".dyn"):
-        return dyna.read(path)
-    if ending in (".node", ".ele"):
-        return tetgen.read(path)
-    if ending == ".veg":
-        return vega.read(path)
+    if ending in _BY_ENDING:
+        return _BY_ENDING[ending](path)
     if path.name.lower().startswith("d3plot"):
         return d3plot.read(path)
     if ending == ".msh" and gmsh1.is_gmsh1(path):
         return gmsh1.read(path)
     return external.read(path)
+
+
+def require_content(path: Path) -> None:
+    """There is a file, and something in it."""
+    if not path.is_file():
+        raise FileError(f"{path.name}: there is no such file")
+    if path.stat().st_size == 0:
+        raise FileError(f"{path.name}: the file is empty")

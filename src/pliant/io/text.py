@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,13 +23,17 @@ class Line(NamedTuple):
         return FileError(f"{self.path.name}:{self.number}: {why}")
 
 
-def read_lines(path: Path, comment: str) -> list[Line]:
-    """All lines that are neither empty nor begin with `comment`; what follows a comment sign in a line is kept."""
+def read_bytes(path: Path) -> bytes:
     try:
-        # Latin 1 knows every byte: names of parts may be in any encoding, and numbers are the same in all.
-        content = path.read_text("latin-1")
+        return path.read_bytes()
     except OSError as error:
         raise FileError(f"{path.name}: {error.strerror or error}") from error
+
+
+def read_lines(path: Path, comment: str) -> list[Line]:
+    """All lines that are neither empty nor begin with `comment`; what follows a comment sign in a line is kept."""
+    # Latin 1 knows every byte: names of parts may be in any encoding, and numbers are the same in all.
+    content = read_bytes(path).decode("latin-1")
     if "\0" in content:
         raise FileError(f"{path.name}: holds binary data, not text")
     lines = (Line(path, number, text) for number, text in enumerate(content.splitlines(), 1))
@@ -62,6 +67,21 @@ def numbers(line: Line, fields: Sequence[str], kind: Callable[[str], Any]) -> li
     except ValueError as error:
         wanted = "a whole number" if kind is int else "a number"
         raise line.error(f"{_first_bad(fields, kind)!r} is not {wanted}") from error
+
+
+def as_floats(
+    path: Path, lines: Sequence[bytes], places: Sequence[int], rows: Sequence[Sequence[bytes]], what: str
+) -> np.ndarray:
+    """(k, 3) float64 of rows of three fields, each from the line of a place, counted from 0."""
+    if all(len(row) == 3 for row in rows):
+        with contextlib.suppress(ValueError):
+            return np.array([float(field) for row in rows for field in row], np.float64).reshape(-1, 3)
+    for place, row in zip(places, rows):
+        line = Line(path, place + 1, lines[place].decode("latin-1"))
+        if len(row) != 3:
+            raise line.error(f"{what} has 3 coordinates, but this one {len(row)}")
+        numbers(line, [field.decode("latin-1") for field in row], float)
+    raise AssertionError("every row has three numbers")
 
 
 def _first_bad(fields: Sequence[str], kind: Callable[[str], Any]) -> str:

@@ -1,0 +1,88 @@
+"""Sequences in NPZ: an array of all frames, or one for each, and faces. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .mesh import CORNERS, FileError
+from .opening import Options, checked_sequence, sequence_of
+from .zipped import Archive, StoredFrames
+
+if TYPE_CHECKING:
+    from pliant.sequence import Frames, Sequence
+
+_POSITIONS = ("frames", "positions", "vertices", "points", "V", "v", "X", "x")
+_FACES = ("faces", "triangles", "F", "f", "tri")
+_TIMES = ("times", "time", "t")
+# vertices_t0 and vertices_t1, or x0 and x1: one array for each frame.
+_NUMBERED = re.compile(r"(frame|position|vertice|point|V|v|X|x)s?_?t?_?(\d{1,9})")
+
+
+class _Separate:
+    """One array for each frame."""
+
+    def __init__(self, archive: Archive, names: list[str]) -> None:
+        self._archive, self._names = archive, names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __getitem__(self, frame: int) -> np.ndarray:
+        return self._archive.array(self._names[frame])
+
+
+def open_frames(path: Path, options: Options) -> Sequence:
+    archive = Archive(path)
+    frames = _frames(archive)
+    names = archive.headers
+    times = options.times(len(frames))
+    time_name = next((name for name in _TIMES if name in names and names[name].shape == (len(frames),)), None)
+    if time_name and times is None:
+        times = archive.array(time_name)
+    objects = archive.array("objects") if "objects" in names else None
+    if options.mesh is not None:
+        return sequence_of(path, options.topology(path), frames, times=times, objects=objects)
+    cells = {kind: archive.array(kind) for kind in CORNERS if kind in names} or None
+    faces = next((name for name in _FACES if name in names), None)
+    if faces is None and cells is None:
+        raise FileError(f"{path.name}: no faces among {_listed(archive)}; wanted is one of {', '.join(_FACES)}")
+    return checked_sequence(
+        path, None if faces is None else archive.array(faces), frames, cells=cells, times=times, objects=objects
+    )
+
+
+def _frames(archive: Archive) -> Frames:
+    headers = archive.headers
+    for name in _POSITIONS:
+        if name in headers and len(headers[name].shape) == 3 and headers[name].shape[2] == 3:
+            return StoredFrames(archive, name)
+    for name in _POSITIONS:
+        if name in headers and len(headers[name].shape) == 2 and headers[name].shape[1] == 3:
+            return _Separate(archive, [name])
+    groups: dict[str, list[tuple[int, str]]] = {}
+    for name, header in headers.items():
+        match = _NUMBERED.fullmatch(name)
+        if match and len(header.shape) == 2 and header.shape[1] == 3:
+            groups.setdefault(match[1], []).append((int(match[2]), name))
+    if not groups:
+        raise FileError(
+            f"{archive.path.name}: no positions among {_listed(archive)}; wanted are frames (f, n, 3), or one array "
+            f"(n, 3) for each: vertices_t0, vertices_t1 ..."
+        )
+    names = [name for _, name in sorted(max(groups.values(), key=len))]
+    shape = headers[names[0]].shape
+    for frame, name in enumerate(names):
+        if headers[name].shape != shape:
+            raise FileError(
+                f"{archive.path.name}, frame {frame}: {name} has the shape {headers[name].shape}, the first {shape}"
+            )
+    return _Separate(archive, names)
+
+
+def _listed(archive: Archive) -> str:
+    shown = [f"{name[:40]} {header.shape}" for name, header in list(archive.headers.items())[:12]]
+    return ", ".join(shown) or "nothing"

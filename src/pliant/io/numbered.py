@@ -1,0 +1,142 @@
+"""Sequences of files: one mesh in each, in the order of their numbers."""
+
+from __future__ import annotations
+
+import glob
+import re
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .mesh import FileError, FileMesh
+from .opening import Options, sequence_of
+from .readers import read
+
+if TYPE_CHECKING:
+    from pliant.sequence import Sequence
+
+# Endings of files that hold one mesh, and may be frames of a folder.
+ENDINGS = (
+    ".obj", ".ply", ".stl", ".off", ".vtk", ".vtu", ".msh", ".med", ".inp", ".k", ".key", ".dyn", ".veg", ".mesh",
+    ".glb", ".gltf",
+)  # fmt: skip
+_PRINTF = re.compile(r"%0?\d*d")
+_DIGITS = re.compile(r"(\d+)")
+
+
+class _FileFrames:
+    """Positions in files, one for each frame, that all have the cells of the first."""
+
+    def __init__(self, paths: list[Path]) -> None:
+        self._paths = paths
+        first = read(paths[0])
+        self.mesh = FileMesh(first.cells, first.points)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __getitem__(self, frame: int) -> np.ndarray:
+        if frame == 0:
+            return self.mesh.points
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is left out was said for the first one
+            mesh = read(self._paths[frame])
+        self._require_same(self._paths[frame], mesh)
+        return mesh.points
+
+    def _require_same(self, path: Path, mesh: FileMesh) -> None:
+        first = f"the first file, {self._paths[0].name},"
+        if len(mesh.points) != len(self.mesh.points):
+            raise FileError(f"{path.name}: has {len(mesh.points)} points, but {first} has {len(self.mesh.points)}")
+        for kind in {**self.mesh.cells, **mesh.cells}:
+            here, there = len(mesh.cells.get(kind, ())), len(self.mesh.cells.get(kind, ()))
+            if here != there:
+                raise FileError(f"{path.name}: has {here} of {kind}, but {first} has {there}")
+            differ = (mesh.cells[kind] != self.mesh.cells[kind]).any(axis=1)
+            if differ.any():
+                cell = int(np.argmax(differ))
+                rows = mesh.cells[kind][cell].tolist(), self.mesh.cells[kind][cell].tolist()
+                raise FileError(f"{path.name}: {kind} {cell} is {rows[0]}, but in {first} it is {rows[1]}")
+
+
+def is_pattern(path: Path) -> bool:
+    return glob.has_magic(path.name) or _PRINTF.search(path.name) is not None
+
+
+def open_pattern(pattern: Path, options: Options) -> Sequence:
+    """Files of one folder whose names fit "frame_*.obj" or "frame_%04d.obj"."""
+    found = _fitting(pattern)
+    if not found:
+        raise FileError(f"{pattern.name}: there is no such file")
+    return _open_sorted(found, pattern.name, options)
+
+
+def _fitting(pattern: Path) -> list[Path]:
+    if not pattern.parent.is_dir():
+        return []
+    if not _PRINTF.search(pattern.name):
+        return [path for path in pattern.parent.glob(pattern.name) if path.is_file()]
+    before, after = (re.escape(part) for part in _PRINTF.split(pattern.name, maxsplit=1))
+    fits = re.compile(rf"{before}\d+{after}")
+    return [path for path in pattern.parent.iterdir() if path.is_file() and fits.fullmatch(path.name)]
+
+
+def open_folder(folder: Path, options: Options) -> Sequence:
+    """All meshes of a folder, which must be of one format."""
+    found = [path for path in folder.iterdir() if path.suffix.lower() in ENDINGS and path.is_file()]
+    found = [path for path in found if not path.name.startswith(".")]
+    endings = sorted({path.suffix.lower() for path in found})
+    if not found:
+        raise FileError(f"{folder.name}: the folder holds no meshes")
+    if len(endings) > 1:
+        raise FileError(
+            f"{folder.name}: the folder holds {', '.join(endings)}; name the files: {folder.name}/*{endings[0]}"
+        )
+    return _open_sorted(found, folder.name, options)
+
+
+def open_files(paths: list[Path], options: Options, name: str | None = None) -> Sequence:
+    """Files in the order in which they are given."""
+    if not paths:
+        raise FileError("a sequence of no files at all")
+    frames = _FileFrames(paths)
+    times = options.times(len(paths), _numbers(paths))
+    return sequence_of(paths[0], frames.mesh, frames, times=times, name=name or paths[0].name)
+
+
+def _open_sorted(paths: list[Path], name: str, options: Options) -> Sequence:
+    paths = sorted(paths, key=_natural)
+    _warn_of_gaps(paths, name)
+    return open_files(paths, options, name)
+
+
+def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+    """frame_9 before frame_10."""
+    parts = _DIGITS.split(path.name)
+    return [(int(part), "") if place % 2 else (-1, part.lower()) for place, part in enumerate(parts)], path.name
+
+
+def _numbers(paths: list[Path]) -> np.ndarray | None:
+    """(f,) the last number in each name, if these ascend; None if they number nothing."""
+    found = [_DIGITS.findall(path.stem)[-1:] for path in paths]
+    if not all(found) or any(len(digits[0]) > 15 for digits in found):
+        return None
+    numbers = np.array([int(digits[0]) for digits in found])
+    return numbers if (np.diff(numbers) > 0).all() else None
+
+
+def _warn_of_gaps(paths: list[Path], name: str) -> None:
+    numbers = _numbers(paths)
+    if numbers is None or len(numbers) < 3:
+        return
+    steps = np.diff(numbers)
+    missing = steps // steps.min() - 1
+    if missing.any():
+        place = int(np.argmax(missing > 0))
+        warnings.warn(
+            f"{name}: {missing.sum()} frames are missing, the first between {paths[place].name} and "
+            f"{paths[place + 1].name}; what is between two files is taken for one motion",
+            stacklevel=4,
+        )

@@ -1,0 +1,90 @@
+"""Wavefront OBJ: vertices and polygons, in the order of the file. Normals, textures, groups and materials are passed
+over; nothing is merged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from .mesh import FileError, FileMesh, make, warn
+from .polygons import fan
+from .text import Line, as_floats, read_bytes
+
+_LEFT_OUT = {b"l": "line", b"p": "point", b"curv": "curve", b"curv2": "curve", b"surf": "surface"}
+
+
+class _Statements:
+    """Vertices and polygons as they are written, each with the line that it is on, from 0."""
+
+    def __init__(self) -> None:
+        self.vertices: list[list[bytes]] = []
+        self.vertex_lines: list[int] = []
+        self.polygons: list[list[bytes]] = []
+        self.polygon_lines: list[int] = []
+        self.seen: list[int] = []  # vertices before each polygon, from which negative numbers count back
+        self.left_out: dict[str, int] = {}
+
+
+def read(path: Path) -> FileMesh:
+    lines = _joined(read_bytes(path).split(b"\n"))
+    found = _collect(lines)
+    points = as_floats(path, lines, found.vertex_lines, [row[:3] for row in found.vertices], "a vertex")
+    faces = _triangles(path, lines, found, len(points))
+    warn(path, found.left_out, "left out:")
+    return make(path, [("triangle", faces)], points)
+
+
+def _joined(lines: list[bytes]) -> list[bytes]:
+    """A line that ends in a backslash goes on in the next, which is left empty: numbers of lines stay."""
+    for place in range(len(lines) - 2, -1, -1):
+        line = lines[place].rstrip()
+        if line.endswith(b"\\"):
+            lines[place], lines[place + 1] = line[:-1] + b" " + lines[place + 1], b""
+    return lines
+
+
+def _collect(lines: list[bytes]) -> _Statements:
+    found = _Statements()
+    for number, line in enumerate(lines):
+        word, *fields = line.partition(b"#")[0].split() or (b"",)
+        if word == b"v":
+            found.vertices.append(fields)
+            found.vertex_lines.append(number)
+        elif word in (b"f", b"fo"):
+            found.polygons.append(fields)
+            found.polygon_lines.append(number)
+            found.seen.append(len(found.vertices))
+        elif word in _LEFT_OUT:
+            kind = _LEFT_OUT[word]
+            found.left_out[kind] = found.left_out.get(kind, 0) + 1
+    return found
+
+
+def _triangles(path: Path, lines: list[bytes], found: _Statements, point_count: int) -> np.ndarray:
+    """(m, 3) int64, rows of vertices from 0."""
+
+    def error(polygon: int, why: str) -> FileError:
+        number = found.polygon_lines[polygon]
+        return Line(path, number + 1, lines[number].decode("latin-1")).error(why)
+
+    counts = np.array([len(polygon) for polygon in found.polygons], np.int64)
+    if (counts < 3).any():
+        polygon = int(np.argmax(counts < 3))
+        raise error(polygon, f"a face has 3 corners or more, but this one {counts[polygon]}")
+    written = np.empty(int(counts.sum()), np.int64)
+    begin = 0
+    for polygon, fields in enumerate(found.polygons):
+        try:
+            written[begin : begin + len(fields)] = [int(field.partition(b"/")[0]) for field in fields]
+        except (ValueError, OverflowError):
+            raise error(polygon, f"{b' '.join(fields)[:60].decode('latin-1')!r} are no numbers of vertices") from None
+        begin += len(fields)
+    seen = np.repeat(np.array(found.seen, np.int64), counts)
+    corners = np.where(written < 0, seen + written, written - 1)
+    bad = (corners < 0) | (corners >= point_count) | (written == 0)
+    if bad.any():
+        place = int(np.argmax(bad))
+        polygon = int(np.searchsorted(np.cumsum(counts), place, side="right"))
+        raise error(polygon, f"refers to vertex {written[place]}, but there are {point_count}")
+    return fan(counts, corners)

@@ -1,0 +1,69 @@
+"""What all sequences share: how they are asked for, and what is checked before they are handed out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pliant._arrays import MeshError
+
+from .mesh import FileError, FileMesh
+from .polygons import solids_of, surface_of
+from .readers import read
+
+if TYPE_CHECKING:
+    from pliant.sequence import Frames, Sequence
+
+# What is read at once has to fit into memory beside everything else; more than this is read frame by frame.
+LARGEST_ARRAY = 2**28
+
+
+class Options(NamedTuple):
+    """See `open_sequence`."""
+
+    mesh: str | os.PathLike[str] | FileMesh | None = None
+    rate: float | None = None
+    clip: str | None = None
+
+    def topology(self, path: Path) -> FileMesh:
+        """The mesh for a file that has positions only."""
+        if self.mesh is None:
+            raise FileError(f"{path.name}: holds positions and no faces; name the file of the mesh: mesh='rest.obj'")
+        return self.mesh if isinstance(self.mesh, FileMesh) else read(self.mesh)
+
+    def times(self, count: int, numbers: np.ndarray | None = None) -> np.ndarray | None:
+        """(count,) seconds by the rate, from the first frame on; None where there is no rate."""
+        if self.rate is None:
+            return None
+        passed = np.arange(count) if numbers is None else numbers - numbers[0]
+        return passed / self.rate
+
+
+def sequence_of(path: Path, mesh: FileMesh, frames: Frames, **options: Any) -> Sequence:
+    """A sequence of the mesh, after a look at its first frame; errors name the file."""
+    return checked_sequence(path, surface_of(mesh), frames, cells=solids_of(mesh), **options)
+
+
+def checked_sequence(path: Path, faces: Any, frames: Frames, **options: Any) -> Sequence:
+    """A sequence of the faces, after a look at its first frame; errors name the file."""
+    from pliant._arrays import require_in_range
+    from pliant.sequence import Sequence
+
+    if len(frames) == 0:
+        raise FileError(f"{path.name}: there are no frames in it")
+    try:
+        sequence = Sequence(faces, frames, **{"name": path.name, **options})
+        first = sequence[0]
+        require_in_range(sequence.faces, "faces", len(first))
+        if sequence.objects is not None and sequence.objects.shape != (len(first),):
+            raise FileError(f"objects have the shape {sequence.objects.shape}, but there are {len(first)} vertices")
+        if not np.isfinite(sequence.times).all():
+            raise FileError("a time is not finite")
+    except MeshError as error:
+        if str(error).startswith(path.name):
+            raise
+        raise FileError(f"{path.name}: {error}") from error
+    return sequence

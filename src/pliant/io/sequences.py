@@ -1,0 +1,55 @@
+"""Which way a sequence is stored: by its name."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pliant._arrays import OptionError
+
+from . import npz, numbered
+from .mesh import FileMesh
+from .opening import Options
+from .readers import require_content
+
+if TYPE_CHECKING:
+    from pliant.sequence import Sequence
+
+_BY_ENDING: dict[str, Callable[[Path, Options], Sequence]] = {
+    ".npz": npz.open_frames,
+}
+
+
+def open_sequence(
+    path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    mesh: str | os.PathLike[str] | FileMesh | None = None,
+    rate: float | None = None,
+    clip: str | None = None,
+) -> Sequence:
+    """Open a mesh over time. Frames are read when they are asked for.
+
+    path : numbered files, by a pattern ("cloth_*.obj", "cloth_%04d.ply"), by their folder, or as a list of paths in
+        their order; or one file that has frames: NPZ
+    mesh : file of the faces, or a mesh that was read, where `path` has positions only
+    rate : frames per second, from which times are made where the file gives none
+    clip : name of the motion, where the file has several
+
+    All frames must have the cells of the first. What is wrong raises a `FileError` that names the file and the frame.
+    """
+    if rate is not None and not (isinstance(rate, int | float) and 0 < rate < math.inf):
+        raise OptionError(f"rate={rate!r} must be a positive number of frames per second")
+    options = Options(mesh, rate, clip)
+    if not isinstance(path, str | os.PathLike):
+        return numbered.open_files([Path(one) for one in path], options)
+    path = Path(path)
+    if path.is_dir():
+        return numbered.open_folder(path, options)
+    opener = _BY_ENDING.get(path.suffix.lower())
+    if not path.exists() and numbered.is_pattern(path):
+        return numbered.open_pattern(path, options)
+    require_content(path)
+    return opener(path, options) if opener else numbered.open_files([path], options)
