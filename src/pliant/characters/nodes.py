@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -25,21 +26,21 @@ def read_skeleton(document: Document, accessors: Accessors, skin: int) -> tuple[
     if len(set(joints)) < len(joints):
         twice = next(joint for joint, count in Counter(joints).items() if count > 1)
         raise entry.error(SkinError, f"nodes[{twice}] is a joint twice")
-    parents = _parents(document)
-    order = _from_the_roots(document, entry, joints, parents)
+    parents = read_parents(document)
+    order = from_the_roots(document, entry, joints, parents)
     place = {node: i for i, node in enumerate(order)}
     nodes = [document.entry("nodes", node, entry.place) for node in order]
     skeleton = Skeleton(
         tuple(node.text("name", f"node {i}") for i, node in zip(order, nodes)),
         np.array([place.get(parents[node], -1) for node in order], np.int32),
-        Pose(*(np.array(column) for column in zip(*map(_local, nodes)))),
+        Pose(*(np.array(column) for column in zip(*map(read_local, nodes)))),
         np.array([place[joint] for joint in joints], np.int32),
         _inverse_bind(accessors, entry, len(joints)),
     )
     return skeleton, place
 
 
-def _parents(document: Document) -> list[int]:
+def read_parents(document: Document) -> list[int]:
     """The parent of every node of the file, -1 for none."""
     parents = [-1] * document.count("nodes")
     for i, node in enumerate(document.root.entries("nodes")):
@@ -54,7 +55,7 @@ def _parents(document: Document) -> list[int]:
     return parents
 
 
-def _from_the_roots(document: Document, entry: Entry, joints: list[int], parents: list[int]) -> list[int]:
+def from_the_roots(document: Document, entry: Entry, joints: Sequence[int], parents: list[int]) -> list[int]:
     """Joints and all nodes above them, parents before children."""
     depths: dict[int, int] = {-1: 0}
     for joint in joints:
@@ -72,7 +73,7 @@ def _from_the_roots(document: Document, entry: Entry, joints: list[int], parents
     return sorted(depths, key=lambda node: (depths[node], node))
 
 
-def _local(node: Entry) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def read_local(node: Entry) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Translation, rotation and scale of a node."""
     if "matrix" in node:
         parts = decompose(node.numbers("matrix", _IDENTITY).reshape(4, 4).T)

@@ -79,8 +79,8 @@ def read_surface(document: Document, accessors: Accessors, skin: int, notes: lis
             vertex_count += len(parts[key].positions)
         # Primitives often share their vertices, and are seldom the same: both are read once.
         indices = primitive.integer("indices", -1, lower=-1)
-        corners = _read_corners(accessors, primitive, len(parts[key].positions))
-        faces[(*key, indices, mode)] = begins[key] + _triangles(primitive, corners, mode)
+        corners = read_corners(accessors, primitive, len(parts[key].positions))
+        faces[(*key, indices, mode)] = begins[key] + triangles_of(primitive, corners, mode)
     if morphs:
         notes.append(f"morph targets of {morphs} primitives")
     if others:
@@ -145,7 +145,7 @@ def _read_vertices(accessors: Accessors, primitive: Entry, joint_count: int) -> 
     return Surface(positions, joints, weights / weights.sum(axis=1)[:, None], np.empty((0, 3), np.int64))
 
 
-def _read_corners(accessors: Accessors, primitive: Entry, vertex_count: int) -> np.ndarray:
+def read_corners(accessors: Accessors, primitive: Entry, vertex_count: int) -> np.ndarray:
     """(c,) vertices of the primitive, one after the other."""
     if "indices" not in primitive:
         return np.arange(vertex_count)
@@ -156,7 +156,7 @@ def _read_corners(accessors: Accessors, primitive: Entry, vertex_count: int) -> 
     return corners
 
 
-def _triangles(primitive: Entry, corners: np.ndarray, mode: int) -> np.ndarray:
+def triangles_of(primitive: Entry, corners: np.ndarray, mode: int) -> np.ndarray:
     """(m, 3), as section 3.7.2.1 of the specification makes them."""
     if mode == _TRIANGLES:
         if len(corners) % 3:

@@ -5,24 +5,78 @@ from __future__ import annotations
 import contextlib
 import io
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .mesh import FileError, FileMesh, make, warn
+from .opening import LARGEST_ARRAY, Options, sequence_of
 from .solids import split_solids
+
+if TYPE_CHECKING:
+    from pliant.sequence import Sequence
 
 # Places in the control section of a d3plot, which begins with 64 words: how many nodes and elements there are.
 _COUNTS = {"nodes": 16, "solids": 23, "beams": 28, "shells": 31, "thick shells": 40}
 _WORDS = {"nodes": 3, "solids": 9, "beams": 6, "shells": 5, "thick shells": 9}
 
 
+_ALIVE = {kind: f"element_{kind}_is_alive" for kind in ("solid", "tshell", "shell")}
+
+
 def read(path: Path) -> FileMesh:
+    """The mesh with all its frames, which must not be more than `LARGEST_ARRAY`."""
     _check_sizes(path)
-    arrays = _arrays(path)
+    frames = _StateFrames(path)
+    size = len(frames) * len(frames.mesh.points) * 24
+    if size > LARGEST_ARRAY:
+        raise FileError(
+            f"{path.name}: {len(frames)} frames have {size} bytes: pliant.io.open_sequence reads each alone"
+        )
+    arrays = _arrays(path, state_array_filter=["node_displacement", *_ALIVE.values()])
+    positions = arrays.get("node_displacement")  # positions, whatever the name says
+    _warn_of_deleted(path, arrays)
+    mesh = frames.mesh
+    return make(
+        path, list(mesh.cells.items()), mesh.points, None if positions is None else np.asarray(positions, np.float64)
+    )
+
+
+def open_frames(path: Path, options: Options) -> Sequence:
+    """States of a family of files, each read when it is asked for."""
+    _check_sizes(path)
+    frames = _StateFrames(path)
+    if len(frames):
+        _warn_of_deleted(path, _state(path, len(frames) - 1, list(_ALIVE.values())))
+    times = options.times(len(frames))
+    return sequence_of(path, frames.mesh, frames, times=frames.times if times is None else times)
+
+
+class _StateFrames:
+    """Positions of the nodes in each state."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        arrays = _arrays(path, state_array_filter=["timesteps"], buffered_reading=True)
+        self.times = np.asarray(arrays.get("timesteps", ()), np.float64)
+        self.mesh = _mesh(path, arrays)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, frame: int) -> np.ndarray:
+        positions = _state(self._path, frame, ["node_displacement"]).get("node_displacement")
+        if positions is None or len(positions) == 0:
+            raise FileError(f"{self._path.name}: state {frame} has no positions")
+        return np.asarray(positions[0], np.float64)
+
+
+def _state(path: Path, state: int, names: list[str]) -> dict:
+    return _arrays(path, state_array_filter=names, state_filter={state}, buffered_reading=True)
+
+
+def _mesh(path: Path, arrays: dict) -> FileMesh:
     points = np.asarray(arrays.get("node_coordinates", np.empty((0, 3))), np.float64)
-    frames = arrays.get("node_displacement")  # positions, whatever the name says
-    if frames is not None:
-        frames = np.asarray(frames, np.float64)
     shells = np.asarray(arrays.get("element_shell_node_indexes", np.empty((0, 4), np.int32)))
     is_triangle = shells[:, 2] == shells[:, 3]
     blocks = [("triangle", shells[is_triangle][:, :3]), ("quad", shells[~is_triangle])]
@@ -33,13 +87,16 @@ def read(path: Path) -> FileMesh:
         blocks += solids
     beams = len(arrays.get("element_beam_node_indexes", ()))
     warn(path, {"beam": beams} if beams else {}, "left out:")
+    return make(path, blocks, points)
+
+
+def _warn_of_deleted(path: Path, arrays: dict) -> None:
     deleted = {
-        f"{kind} of its cells": int((np.asarray(arrays[f"element_{kind}_is_alive"])[-1] == 0).sum())
-        for kind in ("solid", "tshell", "shell")
-        if len(arrays.get(f"element_{kind}_is_alive", ()))
+        f"{kind} of its cells": int((np.asarray(arrays[name])[-1] == 0).sum())
+        for kind, name in _ALIVE.items()
+        if len(arrays.get(name, ()))
     }
     warn(path, {kind: count for kind, count in deleted.items() if count}, "kept, though deleted by the last frame:")
-    return make(path, blocks, points, frames)
 
 
 def _check_sizes(path: Path) -> None:
@@ -62,7 +119,7 @@ def _check_sizes(path: Path) -> None:
     raise FileError(f"{path.name}: is not a d3plot")
 
 
-def _arrays(path: Path) -> dict:
+def _arrays(path: Path, **options: Any) -> dict:
     try:
         from lasso.dyna import D3plot
     except ModuleNotFoundError as error:
@@ -75,7 +132,7 @@ def _arrays(path: Path) -> dict:
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            return D3plot(str(path)).arrays
+            return D3plot(str(path), **options).arrays
     # lasso-python raises whatever the first wrong word of a cut or foreign file led to.
     except (Exception, SystemExit) as error:
         raise FileError(f"{path.name}: lasso-python cannot read it ({type(error).__name__}: {error})") from error

@@ -8,10 +8,21 @@ from pathlib import Path
 
 import numpy as np
 
+from .hdf5 import require_harmless
 from .mesh import FileError, FileMesh, make
+from .text import read_bytes
+from .xml import parse
+
+# Files of HDF5, and of XML, which meshio trusts.
+_HDF5 = (".med", ".h5m", ".hmf", ".cgns", ".h5")
+_XML = (".xml", ".svg")
 
 
 def read(path: Path) -> FileMesh:
+    if path.suffix.lower() in _HDF5:
+        require_harmless(path)
+    if path.suffix.lower() in _XML:
+        parse(path, read_bytes(path))
     mesh = _meshio_mesh(path)
     points = np.asarray(mesh.points, np.float64)
     if points.ndim != 2 or points.shape[1] not in (2, 3):

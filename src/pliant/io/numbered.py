@@ -5,11 +5,14 @@ from __future__ import annotations
 import glob
 import re
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import vtu
 from .mesh import FileError, FileMesh
 from .opening import Options, sequence_of
 from .readers import read
@@ -19,19 +22,19 @@ if TYPE_CHECKING:
 
 # Endings of files that hold one mesh, and may be frames of a folder.
 ENDINGS = (
-    ".obj", ".ply", ".stl", ".off", ".vtk", ".vtu", ".msh", ".med", ".inp", ".k", ".key", ".dyn", ".veg", ".mesh",
-    ".glb", ".gltf",
+    ".obj", ".ply", ".stl", ".off", ".vtk", ".vtu", ".vtp", ".msh", ".med", ".inp", ".k", ".key", ".dyn", ".veg",
+    ".mesh", ".glb", ".gltf",
 )  # fmt: skip
 _PRINTF = re.compile(r"%0?\d*d")
 _DIGITS = re.compile(r"(\d+)")
 
 
-class _FileFrames:
+class FileFrames:
     """Positions in files, one for each frame, that all have the cells of the first."""
 
-    def __init__(self, paths: list[Path]) -> None:
-        self._paths = paths
-        first = read(paths[0])
+    def __init__(self, paths: list[Path], reader: Callable[[Path], FileMesh] = read) -> None:
+        self._paths, self._read = paths, reader
+        first = reader(paths[0])
         self.mesh = FileMesh(first.cells, first.points)
 
     def __len__(self) -> int:
@@ -42,7 +45,7 @@ class _FileFrames:
             return self.mesh.points
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is left out was said for the first one
-            mesh = read(self._paths[frame])
+            mesh = self._read(self._paths[frame])
         self._require_same(self._paths[frame], mesh)
         return mesh.points
 
@@ -101,9 +104,17 @@ def open_files(paths: list[Path], options: Options, name: str | None = None) -> 
     """Files in the order in which they are given."""
     if not paths:
         raise FileError("a sequence of no files at all")
-    frames = _FileFrames(paths)
+    frames = FileFrames(paths, _reader(paths, options))
     times = options.times(len(paths), _numbers(paths))
     return sequence_of(paths[0], frames.mesh, frames, times=times, name=name or paths[0].name)
+
+
+def _reader(paths: list[Path], options: Options) -> Callable[[Path], FileMesh]:
+    if options.displacement is None:
+        return read
+    if any(path.suffix.lower() not in (".vtu", ".vtp") for path in paths):
+        raise FileError(f"{paths[0].name}: displacements are read from .vtu, .vtp, .pvd and .xdmf")
+    return partial(vtu.read, displacement=options.displacement)
 
 
 def _open_sorted(paths: list[Path], name: str, options: Options) -> Sequence:

@@ -12,7 +12,6 @@ from pliant._arrays import MeshError
 
 from .mesh import FileError, FileMesh
 from .polygons import solids_of, surface_of
-from .readers import read
 
 if TYPE_CHECKING:
     from pliant.sequence import Frames, Sequence
@@ -27,12 +26,17 @@ class Options(NamedTuple):
     mesh: str | os.PathLike[str] | FileMesh | None = None
     rate: float | None = None
     clip: str | None = None
+    displacement: str | None = None
 
     def topology(self, path: Path) -> FileMesh:
         """The mesh for a file that has positions only."""
         if self.mesh is None:
             raise FileError(f"{path.name}: holds positions and no faces; name the file of the mesh: mesh='rest.obj'")
-        return self.mesh if isinstance(self.mesh, FileMesh) else read(self.mesh)
+        if isinstance(self.mesh, FileMesh):
+            return self.mesh
+        from .readers import read  # readers of files that have frames too import this module
+
+        return read(self.mesh)
 
     def times(self, count: int, numbers: np.ndarray | None = None) -> np.ndarray | None:
         """(count,) seconds by the rate, from the first frame on; None where there is no rate."""

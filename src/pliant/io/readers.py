@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import d3plot, dyna, external, gmsh1, obj, off, ply, stl, tetgen, vega
+from . import d3plot, dyna, external, gltf, gmsh1, obj, off, ply, stl, tetgen, usd, vega, vtu, xdmf
 from .mesh import FileError, FileMesh
 
 _BY_ENDING = {
@@ -13,6 +13,16 @@ _BY_ENDING = {
     ".ply": ply.read,
     ".stl": stl.read,
     ".off": off.read,
+    ".glb": gltf.read,
+    ".gltf": gltf.read,
+    ".vtu": vtu.read,
+    ".vtp": vtu.read,
+    ".xdmf": xdmf.read,
+    ".xmf": xdmf.read,
+    ".usd": usd.read,
+    ".usda": usd.read,
+    ".usdc": usd.read,
+    ".usdz": usd.read,
     ".k": dyna.read,
     ".key": dyna.read,
     ".dyn": dyna.read,
@@ -45,7 +55,9 @@ def read(path: str | os.PathLike[str]) -> FileMesh:
 
 
 def require_content(path: Path) -> None:
-    """There is a file, and something in it."""
+    """There is a file, something in it, and it can be read at all."""
+    if path.suffix.lower() == ".abc":
+        raise FileError(f"{path.name}: no package reads Alembic; export it as USD, PC2 or numbered OBJ files")
     if not path.is_file():
         raise FileError(f"{path.name}: there is no such file")
     if path.stat().st_size == 0:

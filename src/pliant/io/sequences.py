@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pliant._arrays import OptionError
 
-from . import npz, numbered
+from . import caches, d3plot, gltf, npz, numbered, pvd, usd, xdmf
 from .mesh import FileMesh
 from .opening import Options
 from .readers import require_content
@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 
 _BY_ENDING: dict[str, Callable[[Path, Options], Sequence]] = {
     ".npz": npz.open_frames,
+    ".pc2": caches.open_pc2,
+    ".mdd": caches.open_mdd,
+    ".glb": gltf.open_frames,
+    ".gltf": gltf.open_frames,
+    ".usd": usd.open_frames,
+    ".usda": usd.open_frames,
+    ".usdc": usd.open_frames,
+    ".usdz": usd.open_frames,
+    ".pvd": pvd.open_frames,
+    ".xdmf": xdmf.open_frames,
+    ".xmf": xdmf.open_frames,
 }
 
 
@@ -29,27 +40,34 @@ def open_sequence(
     mesh: str | os.PathLike[str] | FileMesh | None = None,
     rate: float | None = None,
     clip: str | None = None,
+    displacement: str | None = None,
 ) -> Sequence:
     """Open a mesh over time. Frames are read when they are asked for.
 
     path : numbered files, by a pattern ("cloth_*.obj", "cloth_%04d.ply"), by their folder, or as a list of paths in
-        their order; or one file that has frames: NPZ
+        their order; or one file that has frames: .npz, .pc2, .mdd, .usd, .usda, .usdc, .usdz, .glb, .gltf, .pvd, .xdmf,
+        d3plot; any other file is a sequence of one frame
     mesh : file of the faces, or a mesh that was read, where `path` has positions only
     rate : frames per second, from which times are made where the file gives none
     clip : name of the motion, where the file has several
+    displacement : name of a vector at the points that is added to them, in .vtu, .vtp, .pvd and .xdmf
 
     All frames must have the cells of the first. What is wrong raises a `FileError` that names the file and the frame.
     """
     if rate is not None and not (isinstance(rate, int | float) and 0 < rate < math.inf):
         raise OptionError(f"rate={rate!r} must be a positive number of frames per second")
-    options = Options(mesh, rate, clip)
+    options = Options(mesh, rate, clip, displacement)
     if not isinstance(path, str | os.PathLike):
         return numbered.open_files([Path(one) for one in path], options)
     path = Path(path)
+    if path.is_dir() and (path / "d3plot").is_file():
+        path = path / "d3plot"
     if path.is_dir():
         return numbered.open_folder(path, options)
-    opener = _BY_ENDING.get(path.suffix.lower())
     if not path.exists() and numbered.is_pattern(path):
         return numbered.open_pattern(path, options)
     require_content(path)
+    if path.name.lower().startswith("d3plot"):
+        return d3plot.open_frames(path, options)
+    opener = _BY_ENDING.get(path.suffix.lower())
     return opener(path, options) if opener else numbered.open_files([path], options)

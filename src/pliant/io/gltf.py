@@ -1,0 +1,84 @@
+"""glTF: all that a file shows, as one surface; at rest, or over a clip. Rigs are in `pliant.characters`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .mesh import FileError, FileMesh, make
+from .opening import Options, checked_sequence
+
+if TYPE_CHECKING:
+    from pliant.sequence import Sequence
+
+    from .gltf_scene import Scene
+
+_RATE = 30.0  # frames per second, where none is asked for
+_MOST_FRAMES = 10_000_000
+
+
+def read(path: Path) -> FileMesh:
+    """All triangles that nodes show, at rest, in the order of the nodes; vertices as they are in the file."""
+    scene = _scene(path)
+    return make(path, [("triangle", scene.faces)], scene.positions())
+
+
+def open_frames(path: Path, options: Options) -> Sequence:
+    """One clip. Vertices that a file splits for its normals or materials, but that move as one, are one."""
+    scene = _scene(path)
+    kept, row = np.unique(scene.vertex_rows(), axis=0, return_index=True, return_inverse=True)[1:]
+    # In the order of the file: what is first of its kind keeps its place.
+    order = np.argsort(kept)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    faces = rank[row.reshape(-1)][scene.faces]
+    faces = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
+    clip = _chosen(path, scene, options.clip)
+    frames = _ClipFrames(scene, clip, options.rate or _RATE, kept[order])
+    if len(frames) > _MOST_FRAMES:
+        raise FileError(f"{path.name}: {clip!r} takes {scene.duration(clip or '')} s, {len(frames)} frames")
+    return checked_sequence(path, faces, frames, times=frames.times)
+
+
+def _scene(path: Path) -> Scene:
+    from pliant.characters.gltf import Document
+
+    from .gltf_scene import read_scene
+
+    return read_scene(Document(path))
+
+
+def _chosen(path: Path, scene: Scene, wanted: str | None) -> str | None:
+    names = scene.clip_names()
+    shown = ", ".join(map(repr, names)) or "none"
+    if wanted is None:
+        if len(names) > 1:
+            raise FileError(f"{path.name}: has several clips; name one of {shown}: clip={names[0]!r}")
+        return names[0] if names else None
+    found = [name for name in names if wanted in (name, name.rpartition("|")[2])]
+    exact = [name for name in found if name == wanted]
+    if len(exact or found) != 1:
+        raise FileError(f"{path.name}: has no clip {wanted!r}, but {shown}")
+    return (exact or found)[0]
+
+
+class _ClipFrames:
+    """A clip at steady times; without one, the pose of rest."""
+
+    def __init__(self, scene: Scene, clip: str | None, rate: float, kept: np.ndarray) -> None:
+        self._scene, self._clip, self._rate, self._kept = scene, clip, rate, kept
+        # A clip of a second at 30 frames per second has 31, whichever way its last time was rounded.
+        frames = 1 if clip is None else scene.duration(clip) * rate + 1e-6 + 1
+        self._count = int(min(frames, 2.0**62))
+
+    @property
+    def times(self) -> np.ndarray:
+        return np.arange(self._count) / self._rate
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, frame: int) -> np.ndarray:
+        return self._scene.positions(self._clip, frame / self._rate)[self._kept]

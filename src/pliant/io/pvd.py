@@ -1,0 +1,54 @@
+"""PVD: a list of VTK files in XML, with their times."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import vtu
+from .mesh import FileError
+from .numbered import FileFrames
+from .opening import Options, sequence_of
+from .readers import read
+from .text import read_bytes
+from .xml import beside, parse
+
+if TYPE_CHECKING:
+    from pliant.sequence import Sequence
+
+_ENDINGS = (".vtu", ".vtp", ".vtk")
+
+
+def open_frames(path: Path, options: Options) -> Sequence:
+    root = parse(path, read_bytes(path))
+    entries = root.findall("Collection/DataSet")
+    if root.tag != "VTKFile" or root.get("type") != "Collection" or not entries:
+        raise FileError(f"{path.name}: is no collection of files")
+    found: list[tuple[float, Path]] = []
+    for frame, entry in enumerate(entries):
+        file = beside(path, entry.get("file", ""))
+        if file.suffix.lower() not in _ENDINGS:
+            raise FileError(f"{path.name}, frame {frame}: {file.name} is none of {', '.join(_ENDINGS)}")
+        found.append((_time(path, entry.get("timestep", str(frame))), file))
+    found.sort(key=lambda one: one[0])
+    times = np.array([time for time, _ in found])
+    if (np.diff(times) <= 0.0).any():
+        raise FileError(f"{path.name}: time {times[int(np.argmin(np.diff(times)))]} has several files: join them first")
+    reader = read if options.displacement is None else partial(vtu.read, displacement=options.displacement)
+    frames = FileFrames([file for _, file in found], reader)
+    by_rate = options.times(len(frames))
+    return sequence_of(path, frames.mesh, frames, times=times if by_rate is None else by_rate)
+
+
+def _time(path: Path, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise FileError(f"{path.name}: {text!r} is no time")
+    return value

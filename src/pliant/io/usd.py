@@ -1,0 +1,146 @@
+"""USD: all meshes of a stage as one, with their time samples, through usd-core."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .mesh import FileError, FileMesh, make
+from .opening import Options, sequence_of
+from .polygons import fan
+
+if TYPE_CHECKING:
+    from pliant.sequence import Sequence
+
+
+class _Part(NamedTuple):
+    """One mesh of the stage."""
+
+    mesh: Any
+    counts: np.ndarray  # (k,) corners of its polygons
+    corners: np.ndarray
+    point_count: int
+
+
+def read(path: Path) -> FileMesh:
+    """All meshes at the first time sample, in the order of the stage, in the space of the world."""
+    stage = _Stage(path)
+    return stage.mesh
+
+
+def open_frames(path: Path, options: Options) -> Sequence:
+    """Frames are at the time samples of all points and transforms together."""
+    stage = _Stage(path)
+    by_rate = options.times(len(stage))
+    return sequence_of(path, stage.mesh, stage, times=stage.times if by_rate is None else by_rate)
+
+
+class _Stage:
+    """Positions of all meshes at each time sample."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        pxr = pxr_for(path)
+        with _named(path):
+            # Diagnostics of usd-core go to the terminal, unless someone collects them.
+            self._quiet = pxr.UsdUtils.CoalescingDiagnosticDelegate()
+            self._pxr, self._stage = pxr, pxr.Usd.Stage.Open(str(path))
+            self._require_own_layers()
+            codes: set[float] = set()
+            parts = [self._part(prim, codes) for prim in self._meshes()]
+        if not parts:
+            raise FileError(f"{path.name}: the stage has no meshes")
+        self._parts, self._codes = parts, sorted(codes) or [None]
+        rate = self._stage.GetTimeCodesPerSecond()
+        self.times = np.array([0.0 if code is None else code / rate for code in self._codes])
+        begins = np.cumsum([0] + [part.point_count for part in parts])
+        corners = np.concatenate([part.corners + begin for part, begin in zip(parts, begins)])
+        faces = fan(np.concatenate([part.counts for part in parts]), corners)
+        self.mesh = make(path, [("triangle", faces)], self[0])
+
+    def _require_own_layers(self) -> None:
+        """References may name any file; what is composed of others is used only if they are beside this one."""
+        folder = self._path.resolve().parent
+        for layer in self._stage.GetUsedLayers():
+            real = layer.realPath
+            if real and folder not in Path(real.partition("[")[0]).resolve().parents:
+                raise FileError(f"{self._path.name}: refers to {Path(real).name}, which is outside of its folder")
+
+    def _meshes(self) -> Iterator[Any]:
+        Usd, UsdGeom = self._pxr.Usd, self._pxr.UsdGeom
+        for prim in Usd.PrimRange.Stage(self._stage, Usd.TraverseInstanceProxies()):
+            if prim.IsA(UsdGeom.Mesh):
+                yield prim
+
+    def _part(self, prim: Any, codes: set[float]) -> _Part:
+        mesh = self._pxr.UsdGeom.Mesh(prim)
+        where = f"{self._path.name}: {prim.GetPath()}"
+        for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):
+            if attribute.GetNumTimeSamples() > 1:
+                raise FileError(f"{where}: the faces change over time; one set of faces is needed for all frames")
+        codes.update(mesh.GetPointsAttr().GetTimeSamples())
+        above = prim
+        while above and not above.IsPseudoRoot():
+            if above.IsA(self._pxr.UsdGeom.Xformable):
+                codes.update(self._pxr.UsdGeom.Xformable(above).GetTimeSamples())
+            above = above.GetParent()
+        first = self._pxr.Usd.TimeCode.EarliestTime()
+        counts = np.array(mesh.GetFaceVertexCountsAttr().Get(first) or (), np.int64)
+        corners = np.array(mesh.GetFaceVertexIndicesAttr().Get(first) or (), np.int64)
+        points = len(mesh.GetPointsAttr().Get(first) or ())
+        if (counts < 3).any() or counts.sum() != len(corners):
+            raise FileError(f"{where}: has {len(corners)} corners, which do not make its {len(counts)} faces")
+        if len(corners) and (corners.min() < 0 or corners.max() >= points):
+            raise FileError(f"{where}: a face refers to point {corners.max()}, but there are {points}")
+        return _Part(mesh, counts, corners, points)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __getitem__(self, frame: int) -> np.ndarray:
+        code = self._codes[frame]
+        time = self._pxr.Usd.TimeCode.EarliestTime() if code is None else self._pxr.Usd.TimeCode(code)
+        with _named(self._path):
+            return np.concatenate([np.empty((0, 3)), *(self._placed(part, time) for part in self._parts)])
+
+    def _placed(self, part: _Part, time: Any) -> np.ndarray:
+        x = np.array(part.mesh.GetPointsAttr().Get(time) or (), np.float64).reshape(-1, 3)
+        if len(x) != part.point_count:
+            where = part.mesh.GetPath()
+            raise FileError(f"{self._path.name}: {where} has {len(x)} points here, but {part.point_count} at first")
+        matrix = np.array(part.mesh.ComputeLocalToWorldTransform(time))  # of rows: x M
+        if np.array_equal(matrix, np.eye(4)):
+            return x
+        return x @ matrix[:3, :3] + matrix[3, :3]
+
+
+def pxr_for(path: Path) -> Any:
+    """The modules of usd-core."""
+    try:
+        import pxr
+        from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt  # noqa: F401
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "pxr":
+            raise
+        raise ModuleNotFoundError(
+            f"pliant.io needs usd-core for {path.name}, which is in an extra: pip install 'pliant[usd]'", name="pxr"
+        ) from error
+    return pxr
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What usd-core raises, as errors that name the file."""
+    from pxr import Tf
+
+    try:
+        yield
+    except (Tf.ErrorException, RuntimeError, ValueError, TypeError) as error:
+        if isinstance(error, FileError):
+            raise
+        why = " ".join(str(error).split())[:200]
+        raise FileError(f"{path.name}: usd-core cannot read it ({why})") from error
