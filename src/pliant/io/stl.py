@@ -9,7 +9,7 @@ import numpy as np
 from .mesh import FileError, FileMesh, make
 from .text import as_floats, read_bytes
 
-_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER = 84
 
 
@@ -28,7 +28,7 @@ def is_binary(content: bytes) -> bool:
 
 def _announced(content: bytes) -> int:
     """Bytes that a binary file of this header has."""
-    return _HEADER + _FACET.itemsize * int.from_bytes(content[80:84], "little")
+    return _HEADER + FACET.itemsize * int.from_bytes(content[80:84], "little")
 
 
 def _binary_points(path: Path, content: bytes) -> np.ndarray:
@@ -38,7 +38,7 @@ def _binary_points(path: Path, content: bytes) -> np.ndarray:
         raise FileError(
             f"{path.name}: announces {_announced(content)} bytes of triangles, but has {len(content)}; cut off?"
         )
-    facets = np.frombuffer(content, _FACET, offset=_HEADER)
+    facets = np.frombuffer(content, FACET, offset=_HEADER)
     return facets["corners"].reshape(-1, 3).astype(np.float64)
 
 

@@ -1,4 +1,4 @@
-"""XDMF: a mesh, or a series of them over time, described in XML; numbers are in it, or in HDF5 or raw files beside it."""
+"""XDMF: a mesh, or a series of them over time, in XML; numbers are in it, or in HDF5 or raw files beside it."""
 
 from __future__ import annotations
 

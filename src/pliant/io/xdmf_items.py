@@ -15,7 +15,7 @@ from .xml import beside, count
 
 _KINDS = {"float": "f", "int": "i", "uint": "u", "char": "i", "uchar": "u"}
 # Number of the type in a mixed topology: name and nodes. Those of 1 and 2 give their number of nodes first.
-_MIXED = {
+MIXED = {
     1: ("vertex", 0), 2: ("line", 0), 4: ("triangle", 3), 5: ("quad", 4), 6: ("tetra", 4), 7: ("pyramid", 5),
     8: ("wedge", 6), 9: ("hexahedron", 8), 36: ("triangle6", 6), 37: ("quad8", 8), 38: ("tetra10", 10),
     39: ("pyramid13", 13), 40: ("wedge15", 15), 48: ("hexahedron20", 20),
@@ -95,7 +95,7 @@ def mixed_blocks(path: Path, flat: np.ndarray) -> list[tuple[str, np.ndarray]]:
     found: dict[str, list[list[int]]] = {}
     values, place = flat.tolist(), 0
     while place < len(values):
-        name, nodes = _MIXED.get(values[place], ("", 0))
+        name, nodes = MIXED.get(values[place], ("", 0))
         place += 1
         if name in ("vertex", "line") and place < len(values):
             nodes, place = values[place], place + 1

@@ -1,0 +1,1 @@
+"""Writers: meshes, sequences, and meshes with what collides in red. Every file is whole or not there."""

@@ -1,0 +1,106 @@
+"""A sequence to files, one frame in memory at a time."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.report.writing import OutputError, folder_atomically, write_atomically
+
+from ..caches import write_mdd, write_pc2
+from . import surfaces, usd, vtu, xdmf
+from .meshes import USD, as_mesh, through_file, write
+
+if TYPE_CHECKING:
+    from pliant.sequence import Sequence
+
+_PRINTF = re.compile(r"%0?\d*d")
+
+
+def write_sequence(path: str | os.PathLike[str], sequence: Sequence) -> None:
+    """Write all frames of a sequence.
+
+    path : numbered files, "cloth_%04d.obj" or "cloth_*.ply", in any format of `write`; .npz; .pc2 or .mdd, beside which
+        the faces are written as .obj, if there is none yet; .usd / .usda / .usdc; .pvd, with its .vtu files in a new
+        folder beside it; .xdmf
+
+    .npz, .pvd and .xdmf keep every bit, cells and times. Point caches and USD round to float32.
+    """
+    path = Path(path)
+    if len(sequence) == 0:
+        raise OutputError(f"{path.name}: the sequence has no frames")
+    ending = path.suffix.lower()
+    if "*" in path.name or _PRINTF.search(path.name):
+        _write_numbered(path, sequence)
+    elif ending == ".npz":
+        write_atomically(path, partial(_write_npz, sequence=sequence))
+    elif ending in (".pc2", ".mdd"):
+        write_atomically(path, partial(write_pc2 if ending == ".pc2" else write_mdd, frames=sequence))
+        beside = path.with_suffix(".obj")
+        if not beside.exists():
+            write_atomically(beside, partial(surfaces.write_obj, faces=sequence.faces, x=sequence[0]))
+    elif ending in USD:
+        through_file(path, lambda unfinished: usd.write_usd(unfinished, sequence.faces, sequence, sequence.times))
+    elif ending == ".pvd":
+        _write_pvd(path, sequence)
+    elif ending == ".xdmf":
+        write_atomically(path, partial(xdmf.write_xdmf, sequence=sequence, cells=_cells(sequence)))
+    else:
+        raise OutputError(
+            f"{path.name}: sequences are written as .npz, .pc2, .mdd, {', '.join(USD)}, .pvd, .xdmf, or numbered "
+            f"files, as {path.stem}_%04d{ending or '.obj'}"
+        )
+
+
+def _cells(sequence: Sequence) -> dict[str, Any]:
+    return {"triangle": sequence.faces} if sequence.cells is None else sequence.cells
+
+
+def _write_numbered(pattern: Path, sequence: Sequence) -> None:
+    for frame, x in enumerate(sequence):
+        write(pattern.with_name(_numbered(pattern.name, frame)), as_mesh(x, _cells(sequence)))
+
+
+def _numbered(name: str, frame: int) -> str:
+    return _PRINTF.sub(lambda match: match[0] % frame, name).replace("*", f"{frame:04d}")
+
+
+def _write_npz(file: IO[bytes], sequence: Sequence) -> None:
+    """Not compressed: frames can be read where they stand."""
+    shape = (len(sequence), *sequence[0].shape)
+    others: dict[str, np.ndarray] = {"faces": sequence.faces, "times": sequence.times}
+    if sequence.objects is not None:
+        others["objects"] = sequence.objects
+    others.update({kind: np.asarray(rows) for kind, rows in (sequence.cells or {}).items()})
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        with archive.open("frames.npy", "w", force_zip64=True) as member:
+            header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(member, header)
+            for x in sequence:
+                member.write(x.astype("<f8").tobytes())
+        for name, array in others.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def _write_pvd(path: Path, sequence: Sequence) -> None:
+    lines = ['<?xml version="1.0"?>', '<VTKFile type="Collection" version="1.0">', "<Collection>"]
+    folder = path.with_name(f"{path.stem}_frames")
+    with folder_atomically(folder) as unfinished:
+        for frame, x in enumerate(sequence):
+            name = f"{frame:06d}.vtu"
+            write_atomically(unfinished / name, partial(vtu.write_vtu, cells=_cells(sequence), x=x))
+            time = float(sequence.times[frame])
+            lines.append(f'<DataSet timestep="{time!r}" part="0" file="{_escaped(folder.name)}/{name}"/>')
+    lines += ["</Collection>", "</VTKFile>", ""]
+    write_atomically(path, lambda file: file.write("\n".join(lines).encode()))
+
+
+def _escaped(name: str) -> str:
+    return name.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")

@@ -1,0 +1,60 @@
+"""USD: one mesh, with time samples or colours, through usd-core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..usd import pxr_for
+
+_CODES_PER_SECOND = 24.0
+
+
+def write_usd(
+    path: Path,
+    faces: np.ndarray,
+    frames: Iterable[np.ndarray],
+    times: np.ndarray | None = None,
+    *,
+    colours: np.ndarray | None = None,
+    counts: np.ndarray | None = None,
+) -> None:
+    """Coordinates are rounded to float32.
+
+    frames : (n, 3) each; only the first is written without `times`, which are seconds
+    colours : (m, 3) uint8 of the faces; counts : (m,) a number for each, the primvar "collisions"
+    """
+    pxr = pxr_for(path)
+    # A layer is saved where it was made: path is one that gets its name later.
+    stage = pxr.Usd.Stage.CreateNew(str(path))
+    stage.SetTimeCodesPerSecond(_CODES_PER_SECOND)
+    stage.SetMetadata("upAxis", "Y")
+    mesh = pxr.UsdGeom.Mesh.Define(stage, "/mesh")
+    stage.SetDefaultPrim(mesh.GetPrim())
+    mesh.CreateSubdivisionSchemeAttr(pxr.UsdGeom.Tokens.none)
+    mesh.CreateFaceVertexCountsAttr(pxr.Vt.IntArray.FromNumpy(np.full(len(faces), 3, np.int32)))
+    mesh.CreateFaceVertexIndicesAttr(pxr.Vt.IntArray.FromNumpy(faces.reshape(-1).astype(np.int32)))
+    points = mesh.CreatePointsAttr()
+    if times is None:
+        points.Set(_vectors(pxr, next(iter(frames))))
+    else:
+        stage.SetStartTimeCode(float(times[0]) * _CODES_PER_SECOND)
+        stage.SetEndTimeCode(float(times[-1]) * _CODES_PER_SECOND)
+        for time, x in zip(times, frames):
+            points.Set(_vectors(pxr, x), float(time) * _CODES_PER_SECOND)
+    if colours is not None:
+        mesh.CreateDisplayColorPrimvar(pxr.UsdGeom.Tokens.uniform).Set(_vectors(pxr, colours / 255.0))
+    if counts is not None:
+        primvars = pxr.UsdGeom.PrimvarsAPI(mesh)
+        kind = pxr.Sdf.ValueTypeNames.IntArray
+        primvars.CreatePrimvar("collisions", kind, pxr.UsdGeom.Tokens.uniform).Set(
+            pxr.Vt.IntArray.FromNumpy(counts.astype(np.int32))
+        )
+    stage.GetRootLayer().Save()
+
+
+def _vectors(pxr: Any, x: np.ndarray) -> Any:
+    return pxr.Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(x, np.float32))
