@@ -113,7 +113,7 @@ def test_sequences(tmp_path, name):
     assert same(found[-1], written[4], ending)
     assert same(found[1:3][0], written[1], ending)
     assert found.objects is None
-    assert not [one for one in tmp_path.rglob(".*")]
+    assert not list(tmp_path.rglob(".*"))
     if ending == ".pc2":
         assert found.times.tolist() == [0, 1, 2, 3, 4]  # in frames: the format has a steady step
     elif "_" not in name:

@@ -24,9 +24,7 @@ def open_pc2(path: Path, options: Options) -> Sequence:
     with path.open("rb") as file:
         raw = file.read(_PC2.size)
     if len(raw) < _PC2.size or not raw.startswith(_MAGIC):
-        raise FileError(
-            f"{path.name}: a file of this kind begins with {_MAGIC[:-1].decode()} and has {_PC2.size} bytes"
-        )
+        raise FileError(f"{path.name}: does not begin with the {_PC2.size} bytes of {_MAGIC[:-1].decode()}")
     _, version, points, start, step, frames = _PC2.unpack(raw)
     if version != 1:
         raise FileError(f"{path.name}: version {version}; 1 is known")

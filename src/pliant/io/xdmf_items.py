@@ -71,12 +71,15 @@ class Items:
             raise FileError(f"{self._path.name}: {error}") from error
 
     def _from_hdf5(self, text: str) -> np.ndarray:
-        name, _, inside = text.partition(":")
+        name, _, inside = text.rpartition(":")
         file = beside(self._path, name.strip())
-        if file not in self._harmless:
-            require_harmless(file)
-            self._harmless.add(file)
-        return read_dataset(file, inside.strip())
+        try:
+            if file not in self._harmless:
+                require_harmless(file)
+                self._harmless.add(file)
+            return read_dataset(file, inside.strip())
+        except FileError as error:
+            raise FileError(f"{self._path.name}: {error}") from error
 
     def _raw(self, item: Element, text: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
         file = beside(self._path, text)
