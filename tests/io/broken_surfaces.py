@@ -6,7 +6,7 @@ import struct
 from tests.io.broken import HUGE, broken
 
 V = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
-broken("empty.obj", "the file is empty", "\n"[:0] or b"")
+broken("empty.obj", "the file is empty", b"")
 broken("beyond.obj", ":4: refers to vertex 9", V + "f 1 2 9\n")
 broken("zero.obj", ":4: refers to vertex 0", V + "f 1 2 0\n")
 broken("back.obj", ":4: refers to vertex -9", V + "f -1 -2 -9\n")

@@ -85,6 +85,7 @@ def _placed(part: _Part, matrices: np.ndarray, moving: Weights | None, t: float)
 
 def read_scene(document: Document) -> Scene:
     accessors = Accessors(document)
+    _require_countable(document, accessors)
     skeleton, place = _all_nodes(document)
     parts: list[_Part] = []
     faces: list[np.ndarray] = []
@@ -94,8 +95,6 @@ def read_scene(document: Document) -> Scene:
             parts.append(part._replace(node=place[number]))
             faces.append(corners + count)
             count += len(part.primitive.positions)
-            if count > _MOST_VERTICES:
-                raise FileError(f"{document.name}: {node.place}: more than {_MOST_VERTICES} vertices are shown")
     if not faces:
         raise FileError(f"{document.name}: no node shows triangles")
     targets = {part.node: len(part.weights) for part in parts if len(part.weights)}
@@ -103,6 +102,19 @@ def read_scene(document: Document) -> Scene:
     return Scene(
         tuple(parts), skeleton, clips, read_weights(document, accessors, place, targets), np.concatenate(faces)
     )
+
+
+def _require_countable(document: Document, accessors: Accessors) -> None:
+    """All nodes together show a number of vertices that memory has room for; nothing is read."""
+    count = 0
+    for node in document.root.entries("nodes"):
+        if "mesh" not in node:
+            continue
+        mesh = document.entry("meshes", node.integer("mesh"), node.place)
+        attributes = [primitive.entry("attributes") for primitive in mesh.entries("primitives")]
+        count += sum(accessors.count(one.integer("POSITION"), one.place) for one in attributes if "POSITION" in one)
+        if count > _MOST_VERTICES:
+            raise FileError(f"{document.name}: {node.place}: more than {_MOST_VERTICES} vertices are shown")
 
 
 def _all_nodes(document: Document) -> tuple[Skeleton, dict[int, int]]:
