@@ -386,7 +386,8 @@ def test_d3plot_that_is_none_or_announces_too_much(tmp_path):
 
 
 @pytest.mark.parametrize(("package", "name", "content"), [
-    ("meshio", "a.vtk", b"x"), ("lasso", "d3plot", struct.pack("<64i", *[0] * 15, 4, *[0] * 48)),
+    ("meshio", "a.vtk", b"x"), ("h5py", "a.med", b"x"), ("pxr", "a.usda", b"x"),
+    ("lasso", "d3plot", struct.pack("<64i", *[0] * 15, 4, *[0] * 48)),
 ])  # fmt: skip
 def test_a_missing_package_names_the_extra(tmp_path, monkeypatch, package, name, content):
     real = builtins.__import__
@@ -398,7 +399,7 @@ def test_a_missing_package_names_the_extra(tmp_path, monkeypatch, package, name,
 
     monkeypatch.setattr(builtins, "__import__", without)
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'pliant\[io\]'"):
+    with pytest.raises(ModuleNotFoundError, match=rf"pip install 'pliant\[{'usd' if package == 'pxr' else 'io'}\]'"):
         pio.read(tmp_path / name)
 
 

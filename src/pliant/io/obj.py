@@ -3,6 +3,7 @@ over; nothing is merged."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,10 @@ class _Statements:
 
 
 def read(path: Path) -> FileMesh:
-    lines = _joined(read_bytes(path).split(b"\n"))
+    content = read_bytes(path)
+    lines = content.split(b"\n")
+    if b"\\" in content:
+        lines = _joined(lines)
     found = _collect(lines)
     points = as_floats(path, lines, found.vertex_lines, [row[:3] for row in found.vertices], "a vertex")
     faces = _triangles(path, lines, found, len(points))
@@ -72,14 +76,7 @@ def _triangles(path: Path, lines: list[bytes], found: _Statements, point_count: 
     if (counts < 3).any():
         polygon = int(np.argmax(counts < 3))
         raise error(polygon, f"a face has 3 corners or more, but this one {counts[polygon]}")
-    written = np.empty(int(counts.sum()), np.int64)
-    begin = 0
-    for polygon, fields in enumerate(found.polygons):
-        try:
-            written[begin : begin + len(fields)] = [int(field.partition(b"/")[0]) for field in fields]
-        except (ValueError, OverflowError):
-            raise error(polygon, f"{b' '.join(fields)[:60].decode('latin-1')!r} are no numbers of vertices") from None
-        begin += len(fields)
+    written = _corners(found, error)
     seen = np.repeat(np.array(found.seen, np.int64), counts)
     corners = np.where(written < 0, seen + written, written - 1)
     bad = (corners < 0) | (corners >= point_count) | (written == 0)
@@ -88,3 +85,18 @@ def _triangles(path: Path, lines: list[bytes], found: _Statements, point_count: 
         polygon = int(np.searchsorted(np.cumsum(counts), place, side="right"))
         raise error(polygon, f"refers to vertex {written[place]}, but there are {point_count}")
     return fan(counts, corners)
+
+
+def _corners(found: _Statements, error: Callable[[int, str], FileError]) -> np.ndarray:
+    """(c,) int64 numbers of vertices as they are written, one polygon after the other."""
+    try:
+        flat = [int(field.partition(b"/")[0]) for fields in found.polygons for field in fields]
+        return np.array(flat, np.int64)
+    except (ValueError, OverflowError):
+        for polygon, fields in enumerate(found.polygons):
+            try:
+                np.array([int(field.partition(b"/")[0]) for field in fields], np.int64)
+            except (ValueError, OverflowError):
+                text = b" ".join(fields)[:60].decode("latin-1")
+                raise error(polygon, f"{text!r} are no numbers of vertices") from None
+        raise

@@ -12,6 +12,7 @@ import numpy as np
 from .mesh import FileError, FileMesh, make
 from .opening import Options, sequence_of
 from .polygons import fan
+from .usd_crate import require_sound
 
 if TYPE_CHECKING:
     from pliant.sequence import Sequence
@@ -45,6 +46,7 @@ class _Stage:
     def __init__(self, path: Path) -> None:
         self._path = path
         pxr = pxr_for(path)
+        require_sound(path)
         with _named(path):
             # Diagnostics of usd-core go to the terminal, unless someone collects them.
             self._quiet = pxr.UsdUtils.CoalescingDiagnosticDelegate()
@@ -142,5 +144,11 @@ def _named(path: Path) -> Iterator[None]:
     except (Tf.ErrorException, RuntimeError, ValueError, TypeError) as error:
         if isinstance(error, FileError):
             raise
-        why = " ".join(str(error).split())[:200]
-        raise FileError(f"{path.name}: usd-core cannot read it ({why})") from error
+        raise FileError(f"{path.name}: usd-core cannot read it ({_shown(error)})") from error
+
+
+def _shown(error: BaseException) -> str:
+    try:
+        return " ".join(str(error).split())[:200]
+    except UnicodeDecodeError:  # its message quotes the file, whatever is in there
+        return type(error).__name__
