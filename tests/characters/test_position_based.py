@@ -159,6 +159,18 @@ def test_more_damping_ends_secondary_motion_sooner():
 
 
 @pytest.mark.unit
+def test_a_long_step_is_several_short_ones():
+    """Elbows that closed by 48 degrees in a step of a tenth of a second passed through themselves."""
+    character, body = limb((6, 2, 2))
+    long, short = (PositionBasedSkinning(character, body, threads=1) for _ in range(2))
+    x = long.advance(pose(40.0), 4.0 / 60.0)
+    for i in range(4):
+        y = short.advance(pose(10.0 * (i + 1)))
+    assert np.abs(x - y).max() < 1e-9
+    assert np.isfinite(long.advance(pose(0.0), 1e6)).all()
+
+
+@pytest.mark.unit
 def test_what_cannot_be_used_is_named():
     character, body = limb((2, 1, 1))
     skinning = PositionBasedSkinning(character, body, threads=1)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters.obstacles import Obstacle
+from pliant.characters.obstacles import Obstacle, ObstacleError
+from pliant.characters.on_demand import CollisionDetector
 from pliant.characters.position_based import PositionBasedSkinning
 from pliant.mesh.volumes import VolumeMesh
 from tests.limbs import limb, pose, run, volumes
@@ -48,7 +49,7 @@ def test_a_pose_without_a_solution_ends_bounded_and_quiet():
         before, x = x, skinning.advance(pose(178.0))
         moved.append(np.abs(x - before).max())
     assert np.isfinite(x).all()
-    assert np.median(moved) < 0.5 * skinning.edge
+    assert np.median(moved) < 0.2 * skinning.edge
     # And it is as good as new when the pose has a solution again.
     for i in range(90):
         x = skinning.advance(pose(max(0.0, 178.0 - 3.0 * i)))
@@ -102,6 +103,38 @@ def test_obstacles_push_and_do_not_give_way():
     untouched = joint[1].copy()
     untouched[: len(x)] = body.rest
     assert pliant.inside({"tetra": joint[0]["tetra"]}, untouched, threads=1).depth.max() > 0.2
+
+
+def test_obstacles_go_along_in_a_long_step():
+    _, _, skinning = bar_and_ball()
+    skinning.reset(pose(0.0), at(3.2, 1.6, 0.1))
+    for y in (1.4, 1.2, 1.0):
+        x = skinning.advance(pose(0.0), 10.0 / 60.0, at(3.2, y, 0.1))
+    assert len(skinning.find()) == 0
+    assert np.abs(x - skinning.body.rest).max() > 0.2
+    with pytest.raises(ObstacleError, match="obstacle_transforms"):
+        skinning.advance(pose(0.0), 0.5, np.eye(4))
+    with pytest.raises(pliant.MeshError, match="obstacle"):
+        skinning.advance(pose(0.0), 0.5, np.full((1, 4, 4), np.nan))
+
+
+@pytest.mark.parametrize("collisions", [True, False])
+def test_what_is_found_is_where_the_step_has_ended(collisions):
+    """Also where nothing has been looked for since it moved; and nothing is looked for twice."""
+    character, body = limb((16, 4, 4))
+    skinning = PositionBasedSkinning(character, body, collisions=collisions, threads=1)
+    asked, known = [], 0
+    detector = skinning._response._detector
+    find = detector.find
+    detector.find = lambda *arguments: asked.append(1) or find(*arguments)
+    for i in range(30):
+        x = skinning.advance(pose(25.0 * i))  # past 180 degrees there is no place for flesh
+        found, before = skinning.find(), len(asked)
+        np.testing.assert_array_equal(found, CollisionDetector(body, threads=1).find(x))
+        assert skinning.find() is found
+        assert len(asked) == before
+        known += len(found) > 0
+    assert 3 < known < 25
 
 
 def test_friction_drags_flesh_along():

@@ -1,4 +1,4 @@
-"""A way from the bind pose to any pose: bones turn in their joints, and flesh that follows comes in from outside.
+"""Ways from one pose to another: bones turn in their joints, and flesh that follows comes in from outside.
 
 Flesh that is put into a pose at once can be anywhere in itself, and what is past the middle of a limb is pushed on.
 """
@@ -21,23 +21,53 @@ def approach(skeleton: Skeleton, transforms: np.ndarray, steps: int) -> Iterator
     poses are the last one.
     """
     above, inverse = parent_joints(skeleton), skeleton.inverse_bind
-    order = np.argsort(skeleton.joints, kind="stable")  # parents come before children
-    bound, end = np.linalg.inv(inverse), transforms @ np.linalg.inv(inverse)
+    bound = np.linalg.inv(inverse)
     try:
-        frames = [np.linalg.inv(frame) for frame in end]
+        last = _in_frames(above, transforms @ bound)
     except np.linalg.LinAlgError:
         yield from [transforms] * (steps + 1)
         return
-    last = np.array([end[j] if above[j] < 0 else frames[above[j]] @ end[j] for j in range(len(end))])
-    first = np.array([last[j] if above[j] < 0 else inverse[above[j]] @ bound[j] for j in range(len(end))])
+    first = np.array([last[j] if above[j] < 0 else inverse[above[j]] @ bound[j] for j in range(len(last))])
+    yield from _poses(skeleton, first, last, np.arange(steps) / steps)
+    yield transforms
+
+
+def way_between(skeleton: Skeleton, before: np.ndarray, now: np.ndarray, steps: int) -> Iterator[np.ndarray]:
+    """Transforms (j, 4, 4) of so many poses from one to another, without the first and with the last; as above."""
+    above, bound = parent_joints(skeleton), np.linalg.inv(skeleton.inverse_bind)
+    try:
+        first, last = _in_frames(above, before @ bound), _in_frames(above, now @ bound)
+    except np.linalg.LinAlgError:
+        yield from [now] * steps
+        return
+    yield from _poses(skeleton, first, last, np.arange(1, steps) / steps)
+    yield now
+
+
+def matrices_between(before: np.ndarray, now: np.ndarray, steps: int) -> Iterator[np.ndarray]:
+    """The same of matrices (o, 4, 4) that do not depend on each other."""
+    a, b = _parts(before), _parts(now)
+    for i in range(1, steps):
+        yield _between(a, b, i / steps)
+    yield now
+
+
+def _in_frames(above: np.ndarray, world: np.ndarray) -> np.ndarray:
+    """(j, 4, 4) joints in the frames of the joints above them; raises LinAlgError where one is flat."""
+    inverse = np.linalg.inv(world)
+    return np.array([world[j] if above[j] < 0 else inverse[above[j]] @ world[j] for j in range(len(world))])
+
+
+def _poses(skeleton: Skeleton, first: np.ndarray, last: np.ndarray, times: np.ndarray) -> Iterator[np.ndarray]:
+    """Transforms at times from 0 to 1, between joints in the frames of those above them."""
+    above, order = parent_joints(skeleton), np.argsort(skeleton.joints, kind="stable")  # parents before children
     a, b = _parts(first), _parts(last)
-    for i in range(steps):
-        local = _between(a, b, i / steps)
+    for t in times.tolist():
+        local = _between(a, b, t)
         for j in order:
             if above[j] >= 0:
                 local[j] = local[above[j]] @ local[j]
-        yield local @ inverse
-    yield transforms
+        yield local @ skeleton.inverse_bind
 
 
 def _parts(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

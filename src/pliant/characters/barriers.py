@@ -19,6 +19,7 @@ from pliant.vec3 import cross, dot, row, scale, sub
 _PATIENCE = 8  # steps for which a barrier stays that has nothing to push: without, flesh in contact trembled
 _LIFE = 40  # steps after which it goes in any case: what is still in the way is found again in the same step
 _MOST_OF_ONE = 3  # barriers of one vertex
+_RING, _BRIEF, _CALM = 3, 4.0, 3.0  # trouble of some steps is none: it mostly goes by itself
 HOPELESS = 12  # steps at the end of which a vertex was still inside
 
 
@@ -105,12 +106,28 @@ def count_trouble(pairs, trouble):
 
 
 @kernel
+def calm_down(edges, trouble, calm):
+    """(n,) part of its way that each vertex goes: less in trouble, and around it, each ring of neighbours by ``_RING``
+    less so. Where there is no solution, constraints would throw flesh from one attempt to the next."""
+    most = 0
+    for v in range(len(calm)):
+        calm[v] = trouble[v]
+        most = max(most, trouble[v])
+    for _ in range(most // _RING):
+        for e in range(len(edges)):
+            i, j = edges[e, 0], edges[e, 1]
+            calm[i], calm[j] = max(calm[i], calm[j] - _RING), max(calm[j], calm[i] - _RING)
+    for v in range(len(calm)):
+        calm[v] = 1.0 / (1.0 + max(0.0, calm[v] - _BRIEF) / _CALM)
+
+
+@kernel
 def put_up(x, flanks, pairs, skin, barriers):
     """New barriers for vertices in cells, pairs (k, 2); skin : normals (n, 3), what is turned and what is lost (n,)."""
     normals, turned, lost = skin
     for p in range(len(pairs)):
-        v = pairs[p, 0]
-        if turned[v] or lost[v]:
+        v, c = pairs[p, 0], flanks.cells[pairs[p, 1]]
+        if lost[v] or turned[v] or turned[c[0]] or turned[c[1]] or turned[c[2]] or turned[c[3]]:
             continue
         place = face_over(x, flanks, v, pairs[p, 1], row(normals, flanks.guides[v]))
         if place < 0 or not _lacks(barriers, v, flanks.tree.faces[place]):

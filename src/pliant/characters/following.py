@@ -110,9 +110,14 @@ def _moved(m, j, p):
 
 
 @kernel
-def measure_drift(carried, dt, keep, held):
-    """Speeds relative to the targets after a step, damped to ``keep`` of them; 0 where a vertex is in contact."""
+def measure_drift(carried, dt, keep, held, calm):
+    """Ends a step: each vertex goes the part ``calm`` of its way. What is left of its speed relative to its target is
+    ``keep``; nothing where it is in contact."""
     for v in range(len(carried.x)):
         factor = 0.0 if held[v] else keep / dt
         for k in range(3):
-            carried.drift[v, k] = factor * (carried.x[v, k] - carried.target[v, k] - carried.offset[v, k])
+            before = carried.target[v, k] + carried.offset[v, k]
+            way = calm[v] * (carried.x[v, k] - before)
+            if calm[v] < 1.0:
+                carried.x[v, k] = before + way
+            carried.drift[v, k] = factor * way
