@@ -81,11 +81,28 @@ def test_obstacles_have_names():
 
 
 def test_flesh_penetrates_less_than_bones_want():
-    """An elbow at 120 degrees, in steps of up to 48: without response the flesh is in itself."""
+    """An elbow at 120 degrees, in frames of up to 48: without response the flesh is in itself."""
     without, response = summarise(played(collisions=False)), summarise(played())
     assert without.colliding > 2
     assert response.deepest < 0.1 * without.deepest
     assert response.colliding < without.colliding
+
+
+@pytest.mark.parametrize("update", ["safe", "full"])
+@pytest.mark.parametrize("collisions", [True, False])
+def test_flesh_reports_what_is_there(collisions, update):
+    body = load("arm").body
+    for frame in played(collisions=collisions, update=update):
+        truth = pliant.inside(body.volume, frame.x, depth=False, threads=1)
+        np.testing.assert_array_equal(frame.penetrations.vertices, truth.vertices)
+        np.testing.assert_array_equal(frame.penetrations.cells, truth.cells)
+
+
+def test_skin_is_where_its_cells_are():
+    body = load("arm").body
+    for frame in played(collisions=False)[::5]:
+        corners = frame.x[body.volume.cells["tetra"][body.skin_cells]]
+        np.testing.assert_allclose(frame.skin, (body.skin_weights[..., None] * corners).sum(axis=1), atol=1e-12)
 
 
 def test_the_bind_pose_is_clean():

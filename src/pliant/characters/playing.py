@@ -18,6 +18,7 @@ from pliant.characters.on_demand import CollisionDetector
 from pliant.characters.penetrations import Penetrations, carriers_of, measure
 from pliant.characters.position_based import PositionBasedSkinning
 from pliant.characters.rig import Character, Clip
+from pliant.mesh.volumes import VolumeMesh
 
 SKINNINGS = ("position based", "linear", "dual quaternion")
 _DETECTION, _SKINNING = ("detect",), ("follow",)  # stages of Position Based Skinning; all others are of its solver
@@ -84,16 +85,21 @@ def play(
     clip = None if clip is None else character.clip(clip)
     body, threads = body_of(character) if body is None else body, thread_count(threads)
     rigid = [Obstacle(o.volume, o.rest) for o in obstacles]
-    detector = CollisionDetector(body, character.skeleton, update=update, obstacles=rigid, threads=threads)
+    detection: dict[str, Any] = {"update": update, "obstacles": rigid, "threads": threads}
+    flesh = None
     if skinning == SKINNINGS[0]:
-        flesh = PositionBasedSkinning(
-            character, body, collisions=collisions, update=update, obstacles=rigid, threads=threads
-        )
+        flesh = PositionBasedSkinning(character, body, collisions=collisions, **detection)
         step = _step_of(flesh)
     else:
         step = _blend_of(character, body, linear_blend if skinning == "linear" else dual_quaternion_blend)
+    # Angles close from frame to frame: whoever asks several times in a frame, as the solver does, sees them rest.
+    if flesh is None or update == "angles":
+        detector = CollisionDetector(body, character.skeleton, **detection)
+        find, volume = detector.find, detector.volume
+    else:
+        find, volume = _find_of(flesh), flesh.volume
     times = frame_times(clip, rate, seconds)
-    return _frames(Playing(character, clip, body, tuple(obstacles), rigid, detector, threads), step, times)
+    return _frames(Playing(character, clip, body, tuple(obstacles), rigid, volume, threads), step, find, times)
 
 
 def frame_times(clip: Clip | None, rate: float = 60.0, seconds: float | None = None) -> np.ndarray:
@@ -111,15 +117,17 @@ class Playing(NamedTuple):
     body: Body
     obstacles: tuple[Any, ...]
     rigid: list[Obstacle]  # the same, without their motion
-    detector: CollisionDetector
+    volume: VolumeMesh  # the body and the obstacles
     threads: int
 
 
 _Step = Callable[[np.ndarray, np.ndarray | None, float], tuple[np.ndarray, np.ndarray, tuple[float, float, float]]]
 
+_Find = Callable[[np.ndarray, np.ndarray, np.ndarray | None], np.ndarray]
 
-def _frames(playing: Playing, step: _Step, times: np.ndarray) -> Iterator[Frame]:
-    character, clip, body, obstacles, rigid, detector, threads = playing
+
+def _frames(playing: Playing, step: _Step, find: _Find, times: np.ndarray) -> Iterator[Frame]:
+    character, clip, body, obstacles, rigid, volume, threads = playing
     carriers = carriers_of(body, character.skeleton, rigid)
     for i, t in enumerate(times.tolist()):
         clock = time.perf_counter()
@@ -127,10 +135,10 @@ def _frames(playing: Playing, step: _Step, times: np.ndarray) -> Iterator[Frame]
         posing = time.perf_counter() - clock
         x, skin, spent = step(transforms, moved, times[i] - times[i - 1] if i else 0.0)
         clock = time.perf_counter()
-        pairs = detector.find(x, transforms, moved)
+        pairs = find(x, transforms, moved)
         last = time.perf_counter() - clock
         together = np.concatenate((x, *place(rigid, moved)))
-        found = measure(detector.volume, together, pairs, carriers, threads)
+        found = measure(volume, together, pairs, carriers, threads)
         yield Frame(t, x, skin, found, *(1e3 * s for s in (spent[0] + posing, spent[1], spent[2] + last)))
 
 
@@ -153,6 +161,11 @@ def _step_of(flesh: PositionBasedSkinning) -> _Step:
         return x, skin, (skinning + embedding, solver, detection)
 
     return step
+
+
+def _find_of(flesh: PositionBasedSkinning) -> _Find:
+    """Where the last step of the flesh has ended: nothing else is asked for."""
+    return lambda x, transforms, moved: flesh.find()
 
 
 def _blend_of(character: Character, body: Body, blend: Callable[..., np.ndarray]) -> _Step:
