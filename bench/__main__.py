@@ -19,13 +19,14 @@ from bench.near import near
 from bench.peers import peers
 from bench.refit import refit
 from bench.startup import startup
+from bench.truth import truth
 from bench.variants import bounds, leaf, sheets
 from bench.volumes import volumes
 
 OURS = peers, filters, sizes, memory, startup, sheets, bounds, leaf, discrete, near
 OF_PAPER_000 = cones, contours, fronts, refit, low_level
 OF_PAPER_002 = (advancement,)
-OF_PAPER_003 = (characters,)
+OF_PAPER_003 = characters, truth
 OF_PAPER_004 = volumes, changes
 PARTS = {part.__name__: part for part in OURS + OF_PAPER_000 + OF_PAPER_002 + OF_PAPER_003 + OF_PAPER_004}
 DEFAULT = ("peers", "filters")

@@ -1,5 +1,6 @@
-"""The truth about clips: at frames of all clips of the embedded scenes and of the real characters, every way of
-detecting finds what exact orientation tests of all vertices and cells find."""
+"""The truth about clips: at some frames of all clips of the embedded scenes and of the real characters, every way of
+detecting finds what exact orientation tests of all vertices and cells find. ``python -m bench truth`` goes through all
+frames."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from pliant.characters.playing import play
 from tests.reference import insides, tetrahedra
 
 REAL = ("Quaternius_Horse", "CesiumMan", "Fox")
-FRAMES = 6  # of a clip, and between them steps as long as the clip is
+FRAMES = 4  # of a clip, and between them steps as long as the clip is
 
 load = cache(pliant.scenes.load_character)
 
@@ -48,15 +49,15 @@ def compare(body, skeleton, frames, obstacle=None):
     return count
 
 
-def blended(character, body, clip):
-    for t in np.linspace(0.0, character.clip(clip).duration, FRAMES):
+def blended(character, body, clip, count=FRAMES):
+    for t in np.linspace(0.0, character.clip(clip).duration, count):
         transforms = character.transforms(clip, t)
         yield t, linear_blend(body.rest, body.joints, body.weights, transforms), transforms
 
 
 def close_together(character, body, clip):
     """A few frames of flesh in a row: what "safe" leaves out is left out here."""
-    seconds = min(8 / 60, character.clip(clip).duration)
+    seconds = min(4 / 60, character.clip(clip).duration)
     for frame in play(character, clip, body=body, collisions=False, seconds=seconds, threads=2):
         yield frame.time, frame.x, character.transforms(clip, frame.time)
 
@@ -77,9 +78,7 @@ def test_real_characters(data_folder, name):
     character = pliant.characters.load(data_folder / "characters" / f"{name}.glb")
     body, count = body_of(character), 0
     for clip in character.clips:
-        count += compare(body, character.skeleton, blended(character, body, clip))
-    longest = max(character.clips.values(), key=lambda clip: clip.duration)
-    compare(body, character.skeleton, close_together(character, body, longest.name))
+        count += compare(body, character.skeleton, blended(character, body, clip, 3))
     assert count > 20
 
 
