@@ -61,7 +61,8 @@ def character(
     seconds: Annotated[float | None, typer.Option(help="How long; default: the whole clip.")] = None,
     edge: Annotated[float | None, typer.Option(help="About how long edges of tetrahedra are, for a file.")] = None,
     output: Annotated[
-        Path | None, typer.Option(help="A .npz file, or a folder for numbered .ply files, for the deformed skin.")
+        Path | None,
+        typer.Option(help="For the deformed skin: .npz, .pc2, .usd, .pvd, .xdmf, or a folder for numbered .ply files."),
     ] = None,
     png: Annotated[Path | None, typer.Option(help="A picture of poses, what collides in red.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,

@@ -116,6 +116,20 @@ def test_a_folder_of_ply_files(capsys, tmp_path):
     assert "is not an empty folder" in err
 
 
+def test_formats_of_other_tools_are_written_by_io(monkeypatch, tmp_path):
+    played = sequences.Played(np.arange(2.0), np.ones((2, 3, 3)), np.zeros((2, 3), bool), np.array([[0, 1, 2]]))
+    written = []
+    monkeypatch.setattr(pliant.io, "write_sequence", lambda *arguments: written.append(arguments), raising=False)
+    sequences.write(tmp_path / "walk.pc2", played)
+    ((path, sequence),) = written
+    assert path == tmp_path / "walk.pc2"
+    assert len(sequence) == 2
+    np.testing.assert_array_equal(sequence.times, played.times)
+    np.testing.assert_array_equal(sequence[1], played.positions[1])
+    with pytest.raises(pliant.MeshError, match=r"\.npz file, to a folder .*\.pc2"):
+        sequences.write(tmp_path / "walk.fbx", played)
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
 def test_nothing_half_written_is_left(monkeypatch, tmp_path, error):
     played = sequences.Played(np.zeros(3), np.zeros((3, 4, 3)), np.zeros((3, 4), bool), np.array([[0, 1, 2]]))

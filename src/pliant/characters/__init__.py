@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from .blending import dual_quaternion_blend, linear_blend
     from .bodies import body_of
     from .body import Body
+    from .embedding import embed
     from .errors import RigError
-    from .obstacles import Obstacle
+    from .obstacles import Obstacle, ObstacleError
     from .on_demand import CollisionDetector
     from .penetrations import Penetrations
     from .playing import Frame, play
@@ -26,15 +27,18 @@ if TYPE_CHECKING:
     from .reading import load
     from .rig import Channel, Character, Clip, Pose, Skeleton
     from .summaries import Summary, summarise
+    from .tetrahedra import BodyError
 
 _HOME = {
     "Body": "body",
+    "BodyError": "tetrahedra",
     "Channel": "rig",
     "Character": "rig",
     "Clip": "rig",
     "CollisionDetector": "on_demand",
     "Frame": "playing",
     "Obstacle": "obstacles",
+    "ObstacleError": "obstacles",
     "Penetrations": "penetrations",
     "Pose": "rig",
     "PositionBasedSkinning": "position_based",
@@ -43,6 +47,7 @@ _HOME = {
     "Summary": "summaries",
     "body_of": "bodies",
     "dual_quaternion_blend": "blending",
+    "embed": "embedding",
     "linear_blend": "blending",
     "load": "reading",
     "play": "playing",
@@ -51,12 +56,14 @@ _HOME = {
 
 __all__ = [
     "Body",
+    "BodyError",
     "Channel",
     "Character",
     "Clip",
     "CollisionDetector",
     "Frame",
     "Obstacle",
+    "ObstacleError",
     "Penetrations",
     "Pose",
     "PositionBasedSkinning",
@@ -65,6 +72,7 @@ __all__ = [
     "Summary",
     "body_of",
     "dual_quaternion_blend",
+    "embed",
     "linear_blend",
     "load",
     "play",

@@ -10,6 +10,10 @@ import numpy as np
 
 from pliant.report.picture import RED, SKIN
 from pliant.report.writing import OutputError, folder_atomically, write_atomically
+from pliant.sequence import Sequence as Frames
+
+# Written by ``pliant.io.write_sequence``; what they have no place for, which vertices collide, is left out.
+OF_OTHER_TOOLS = (".pc2", ".mdd", ".usd", ".usda", ".usdc", ".pvd", ".xdmf")
 
 
 class Played(NamedTuple):
@@ -23,11 +27,12 @@ class Played(NamedTuple):
 
 def require_writable(path: Path) -> None:
     """Before anything is computed: whether the path can be written to as far as can be known."""
-    if path.suffix == ".npz" and path.is_dir():
+    if path.suffix and path.is_dir():
         raise OutputError(f"{path} is a folder")
-    if path.suffix not in (".npz", ""):
+    if path.suffix not in (".npz", "", *OF_OTHER_TOOLS):
         raise OutputError(
-            f"{path}: sequences are written to a .npz file, or to a folder with a .ply file for each frame"
+            f"{path}: sequences are written to a .npz file, to a folder with a .ply file for each frame, or to a file "
+            f"that ends in {', '.join(OF_OTHER_TOOLS)}"
         )
     if path.suffix == "" and path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise OutputError(f"{path} exists and is not an empty folder")
@@ -36,10 +41,16 @@ def require_writable(path: Path) -> None:
 
 
 def write(path: Path, played: Played) -> None:
-    """A .npz file of all arrays, that numpy reads without pickle; or a folder of PLY files, frame by frame."""
+    """A .npz file of all arrays, that numpy reads without pickle; a folder of PLY files, frame by frame; or positions
+    alone, in a format of other tools."""
     require_writable(path)
     if path.suffix == ".npz":
         write_atomically(path, lambda file: np.savez(file, **played._asdict()))
+        return
+    if path.suffix in OF_OTHER_TOOLS:
+        from pliant.io import write_sequence  # pyright: ignore[reportAttributeAccessIssue]
+
+        write_sequence(path, Frames(played.faces, played.positions, times=played.times, name=path.stem))
         return
     with folder_atomically(path) as folder:
         digits = max(4, len(str(len(played.times))))
