@@ -1,5 +1,8 @@
 # make demo    sets up, then runs the main job on a scene that is built in
 # make test    sets up, then runs ruff, types and tests: what CI runs
+# make docs    builds the site into site/, and fails where anything is to be warned of
+# make wheel   builds wheel and sdist into dist/, and looks at what is in them
+# make smoke   installs that wheel into an empty environment and uses it
 #
 # Everything is installed into .venv in this folder, nothing elsewhere. PYTHON=python3.12 make ... chooses another Python.
 #
@@ -14,7 +17,7 @@ BIN := .venv/bin
 # Files go to one process each, so that kernels are mostly compiled once.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
-.PHONY: setup demo test lint types bench clean
+.PHONY: setup demo test lint types docs wheel smoke bench clean
 
 setup: .venv/installed-dev
 
@@ -35,11 +38,24 @@ lint: .venv/installed-dev
 types: .venv/installed-dev
 	$(BIN)/pyright
 
+docs: .venv/installed-docs
+	$(BIN)/python -m mkdocs build --strict
+	@echo "site/index.html; search needs a server: $(BIN)/python -m http.server --directory site"
+
+wheel: .venv/installed-dist
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/python tests/install/contents.py dist
+
+# Of any Python: make smoke PYTHON=python3.14
+smoke: wheel
+	$(PYTHON) tests/install/smoke.py dist
+
 bench: .venv/installed-bench
 	$(BIN)/python -m bench $(ARGS)
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist site
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra that is installed, renewed when pyproject.toml changes. An environment without a working

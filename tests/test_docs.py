@@ -1,0 +1,166 @@
+"""The documentation: its code runs, its commands exist, and the site builds without a warning."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pliant
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+DOCS = CHECKOUT / "docs"
+PAGES_THAT_RUN = [DOCS / "first-five-minutes.md", *sorted((DOCS / "tasks").glob("*.md")), CHECKOUT / "README.md"]
+_FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> list[tuple[int, str]]:
+    """Line and text of every block of a language."""
+    text = page.read_text("utf-8")
+    found = [(text.count("\n", 0, match.start(2)) + 1, match) for match in _FENCE.finditer(text)]
+    return [(line, match[2]) for line, match in found if match[1] == language]
+
+
+def test_blocks_are_found_with_their_lines(tmp_path: Path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "a\n```python\nx = 1\n```\n```sh\npliant demo\n```\n```\nout\n```\n```python\ny = 2\n```\n", "utf-8"
+    )
+    assert blocks(page, "python") == [(3, "x = 1\n"), (12, "y = 2\n")]
+    assert blocks(page, "sh") == [(6, "pliant demo\n")]
+
+
+@pytest.mark.parametrize("page", PAGES_THAT_RUN, ids=lambda page: page.stem)
+def test_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """All Python of a page, from top to bottom in one namespace and an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    code = blocks(page, "python")
+    assert code
+    assert page.name == "README.md" or any("assert " in text for _, text in code), "a page that claims has to show"
+    names: dict[str, object] = {"__name__": page.stem}
+    for line, text in code:
+        exec(compile("\n" * (line - 1) + text, str(page), "exec"), names)
+
+
+def commands() -> list[tuple[str, list[str]]]:
+    """Where, and the words of every call of pliant in a shell block of a page, without its redirections."""
+    found = []
+    for page in [CHECKOUT / "README.md", *sorted(DOCS.rglob("*.md"))]:
+        for line, text in blocks(page, "sh"):
+            for offset, call in enumerate(text.splitlines()):
+                words = shlex.split(call, comments=True)
+                if words and words[0] == "pliant":
+                    found.append((f"{page.name}:{line + offset}", words[1:]))
+    return found
+
+
+def test_commands_of_the_pages_exist():
+    typer = pytest.importorskip("typer")
+    from pliant.commands import app
+
+    known = typer.main.get_command(app).commands
+    wrong = []
+    for where, (verb, *words) in commands():
+        if verb.startswith("-"):
+            continue
+        if verb not in known:
+            wrong.append(f"{where}: there is no verb {verb}")
+            continue
+        options = {name for one in known[verb].params for name in (*one.opts, *one.secondary_opts)} | {"--help"}
+        wrong += [
+            f"{where}: {verb} has no {word}"
+            for word in words
+            if word.startswith("-") and word != "-" and word.partition("=")[0] not in options
+        ]
+    assert wrong == []
+
+
+def test_links_of_the_readme_lead_somewhere():
+    text = (CHECKOUT / "README.md").read_text("utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
+    assert links
+    assert [link for link in links if not (CHECKOUT / link).exists()] == []
+
+
+def test_pages_of_stages_say_what_they_guarantee():
+    pages = set(re.findall(r"\]\(([a-z-]+\.md)", (DOCS / "stages.md").read_text("utf-8"))) - {"errata.md"}
+    assert len(pages) > 10
+    assert [page for page in sorted(pages) if not re.search(r"^(## |\*\*)Guaranteed", read(page), re.MULTILINE)] == []
+    assert [page for page in sorted(pages) if not re.search(r"^(## |\*\*)Not ", read(page), re.MULTILINE)] == []
+
+
+def read(page: str | Path) -> str:
+    return (DOCS / page).read_text("utf-8")
+
+
+def test_files_that_are_named_beside_papers_exist():
+    named = re.findall(r"`([\w/]+(?:\.py|/))`", read("papers.md"))
+    assert len(named) > 20
+    assert [name for name in named if not (CHECKOUT / "src" / "pliant" / name).exists()] == []
+
+
+def test_every_public_name_is_in_the_reference():
+    described = {
+        name for page in (DOCS / "reference").glob("*.md") for name in re.findall(r"^::: ([\w.]+)$", read(page), re.M)
+    }
+    modules = {"baselines"}  # other methods, to compare times with
+    assert [name for name in pliant.__all__ if f"pliant.{name}" not in described and name not in modules] == []
+
+
+def machinery(name: str) -> dict[str, Any]:
+    """The names of a file that the build of the site uses."""
+    for package in ("mkdocs", "griffe"):
+        pytest.importorskip(package, reason="the site needs an extra: pip install 'pliant[docs]'")
+    return runpy.run_path(str(DOCS / "machinery" / f"{name}.py"))
+
+
+def test_entries_of_a_docstring_become_a_list():
+    as_markdown = machinery("docstrings")["as_markdown"]
+    text = "What it does.\n\nx0, x1 : (n, 3) positions\nmesh : faces\n    or cells\n\nNothing else."
+    assert as_markdown(text) == (
+        "What it does.\n\n\n- `x0`, `x1`: (n, 3) positions\n- `mesh`: faces\n    or cells\n\nNothing else."
+    )
+    assert as_markdown("One line: no entry.\n\n    code : int = 1") == "One line: no entry.\n\n    code : int = 1"
+
+
+@pytest.mark.parametrize(
+    ("link", "source", "page", "becomes"),
+    [
+        ("docs/culling.md", "ARCHITECTURE.md", "", "culling.md"),
+        ("../ARCHITECTURE.md", "docs/stages.md", "stages.md", "architecture.md"),
+        ("../../bench/README.md#peers", "docs/tasks/x.md", "tasks/x.md", "../measurements.md#peers"),
+        ("../culling.md", "docs/tasks/x.md", "tasks/x.md", "../culling.md"),
+        ("https://example.com/a.md", "ARCHITECTURE.md", "", "https://example.com/a.md"),
+    ],
+)
+def test_links_lead_to_pages_of_the_site(link: str, source: str, page: str, becomes: str):
+    assert machinery("outside")["relinked"](f"[a]({link})", source, page) == f"[a]({becomes})"
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path: Path):
+    if not all(map(find_spec, ("mkdocs", "material", "mkdocstrings"))):
+        pytest.skip("the site needs an extra: pip install 'pliant[docs]'")
+    call = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(call, cwd=CHECKOUT, capture_output=True, text=True, encoding="utf-8")
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert "WARNING" not in said
+    assert "ERROR" not in said
+    pages = {path.relative_to(tmp_path / "site").as_posix() for path in (tmp_path / "site").rglob("*.html")}
+    assert {"index.html", "tasks/cloth-solver.html", "reference/queries.html", "measurements.html"} <= pages
+    assert foreign_parts(tmp_path / "site") == []
+
+
+def foreign_parts(site: Path) -> list[str]:
+    """What pages of a site would load from another host."""
+    part = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=["']?((?:https?:)?//[^"'\s>]+)""")
+    pages = sorted(site.rglob("*.html"))
+    return [f"{page.name}: {match[1]}" for page in pages for match in part.finditer(page.read_text("utf-8"))]
