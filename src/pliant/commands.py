@@ -39,11 +39,12 @@ def demo(
     triangles: Annotated[int | None, typer.Option(min=1, help="About how many triangles.")] = None,
     frames: Annotated[int | None, typer.Option(min=1, help="How many frames.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads; all cores if not given.")] = None,
+    output: Annotated[Path, typer.Option(help="The folder for the page and the pictures.")] = Path("demo"),
 ) -> None:
-    """Run the main job on a built-in scene and report what every stage did."""
+    """Scan a built-in scene: tables here, report.html and contact_sheet.png in a folder."""
     from pliant.report.demo import run
 
-    run(scene=scene, triangles=triangles, frames=frames, threads=threads)
+    run(scene=scene, triangles=triangles, frames=frames, threads=threads, output=output)
 
 
 @app.command()

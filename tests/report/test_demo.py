@@ -16,42 +16,50 @@ from pliant.report.writing import write_atomically
 
 demo = pytest.importorskip("pliant.report.demo", reason="needs rich: the cli extra", exc_type=ModuleNotFoundError)
 
+WRITTEN = ["contact_sheet.png", "plots.png", "report.html"]
+
 
 def contents(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_results_are_those_of_the_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+def test_numbers_are_those_of_the_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.chdir(tmp_path)
     demo.run(scene="crumpled_sheet", triangles=200, frames=3, threads=2)
     out = capsys.readouterr().out
-    first, last = out.splitlines()[0], out.splitlines()[-1]
-    assert "every contact of crumpled_sheet, 200 triangles, 1 object, 2 steps, on 2 threads" in first
-    assert last == "Contacts in pliant-demo/crumpled_sheet.npz, this report in pliant-demo/crumpled_sheet.txt"
+    assert "everything that collides in crumpled_sheet, 200 triangles, 1 object, 3 frames, on 2 threads" in out
     assert "\x1b" not in out  # not a terminal: no colours, no spinner
-    assert contents(tmp_path / "pliant-demo") == ["crumpled_sheet.npz", "crumpled_sheet.txt"]
-    report = (tmp_path / "pliant-demo" / "crumpled_sheet.txt").read_text("utf-8")
-    assert "safe_step equals the first toi of ccd in 2 of 2 steps" in report
-    assert max(map(len, report.splitlines())) <= 100
+    assert contents(tmp_path / "demo") == WRITTEN
+    for name in ("demo/report.html", "demo/contact_sheet.png"):
+        assert name in out
+    assert max(map(len, out.splitlines())) <= 120
 
     scene = pliant.scenes.load("crumpled_sheet", triangles=200, frames=3)
-    with np.load(tmp_path / "pliant-demo" / "crumpled_sheet.npz") as table:
-        assert len(table["step"]) > 0
-        for i, (x0, x1) in enumerate(scene.steps(), start=1):
-            contacts = pliant.ccd(scene.faces, x0, x1)
-            rows = table["step"] == i
-            assert np.array_equal(table["kind"][rows], contacts.kind)
-            assert np.array_equal(table["elements"][rows], contacts.elements)
-            assert np.array_equal(table["toi"][rows], contacts.toi)
-            assert table["safe_step"][i - 1] == min(contacts.toi, default=1.0)
+    contacts = [pliant.ccd(scene.faces, x0, x1) for x0, x1 in scene.steps()]
+    crossings = [len(pliant.dcd(scene.faces, x)) for x in scene.frames]
+    rows = {line.split()[0]: line.split() for line in out.splitlines() if line[:1].isdigit()}
+    for number, table in enumerate(contacts, start=1):
+        words = [word.replace(",", "") for word in rows[str(number)]]
+        edges = np.count_nonzero(table.kind)
+        assert words[:4] == [str(number), str(len(table) - edges), str(edges), f"{table.toi.min():.9f}"]
+        assert words[5] == str(crossings[number])
+    total = sum(map(len, contacts))
+    assert total > 0
+    assert f"{total:,} contacts and {sum(crossings):,} intersection" in out
 
 
-def test_a_scene_without_contact_is_reported_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    demo.run(scene="passing_sheets", triangles=200, frames=2, threads=1)
+def test_a_scene_without_contact_is_reported_too(tmp_path: Path, capsys):
+    demo.run(scene="passing_sheets", triangles=200, frames=2, threads=1, output=tmp_path / "some" / "folder")
     out = capsys.readouterr().out
     assert "none" in out
-    assert "safe_step equals the first toi of ccd in 1 of 1 step." in out
+    assert "0 contacts and 0 intersections in 2 frames" in out
+    assert contents(tmp_path / "some" / "folder") == WRITTEN
+
+
+def test_a_folder_that_cannot_be_made_ends_in_a_message(tmp_path: Path):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(pliant.MeshError, match="could not be written"):
+        demo.run(scene="passing_sheets", triangles=100, frames=2, threads=1, output=tmp_path / "file")
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,22 @@
-"""``pliant demo``: the main job on a built-in sequence, and what every stage and every step did."""
+"""``pliant demo``: a built-in sequence is scanned; tables in the terminal, a page and pictures in a folder."""
 
 from __future__ import annotations
 
-import io
 import time
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 import pliant
 from pliant._arrays import OptionError, thread_count
+from pliant._jit import CACHE_FOLDER
 from pliant._tally import Stage, Tally
-from pliant.contacts import Contacts, Step
-from pliant.report.writing import write_atomically
-from pliant.scenes import Scene
+from pliant.report.pages import write_page
+from pliant.report.plots import write_plots
+from pliant.report.scan_sheet import write_contact_sheet
+from pliant.report.writing import OutputError
+from pliant.scanning import Scan, ScannedFrame, scan_frames
+from pliant.sequence import Sequence
 
 try:
     from rich.console import Console, RenderableType
@@ -29,77 +30,80 @@ except ModuleNotFoundError as error:
         "pliant.report needs rich, which is in an extra: pip install 'pliant[cli]'", name="rich"
     ) from error
 
-FOLDER = Path("pliant-demo")
+FOLDER = Path("demo")
+SCENE, FRAMES = "twisted_cloth", 24
 REPORT_WIDTH = 100  # columns where there is no terminal that says
+_UP = "z"  # in all built-in scenes
+_ROWS = 12  # of the table of frames
 _BAR_WIDTH = 10
 _DETAIL = ": "  # a stage named "exact: doubles" is a part of the stage "exact"
 
 
-class StepRun(NamedTuple):
-    """One step of the sequence: all its contacts, how far it can safely go, and the seconds that each took."""
-
-    contacts: Contacts
-    contacts_seconds: float
-    safe: Step
-    safe_seconds: float
-
-
 def run(
-    *, scene: str | None = None, triangles: int | None = None, frames: int | None = None, threads: int | None = None
+    *,
+    scene: str | None = None,
+    triangles: int | None = None,
+    frames: int | None = None,
+    threads: int | None = None,
+    output: Path = FOLDER,
 ) -> None:
-    """Every contact and the safe step of each step of a built-in scene: tables on the terminal, results in a folder."""
-    sequence = _load(scene or "twisted_cloth", triangles, frames)
+    """Every contact and intersection of a built-in scene: tables on the terminal, a page and pictures in a folder."""
+    sequence = _load(scene or SCENE, triangles, frames or (None if scene else FRAMES))
     threads = thread_count(threads)
     console = Console()
     if not console.is_terminal:
         console = Console(width=REPORT_WIDTH)
-    title = _title(sequence, threads)
-    console.print(title, style="bold", highlight=False, soft_wrap=True)
+    console.print(_title(sequence, threads), style="bold", highlight=False, soft_wrap=True)
     with console.status("Loading kernels; the very first run compiles them ..."):
-        loading = _load_kernels(threads)
-    runs = list(_run_steps(sequence, threads, console))
-    body = (_funnel(runs), _steps_table(runs), _summary(runs, loading))
-    for part in body:
+        console.print(_load_kernels(sequence, threads), highlight=False)
+    found = _scan(sequence, threads, console)
+    for part in (_funnel(found), _frames_table(found), _summary(found)):
         console.print()
         console.print(part, highlight=False)
-    arrays, words = _write_results(sequence.name, runs, (title, *body))
-    where = f"Contacts in {arrays.as_posix()}, this report in {words.as_posix()}"
-    console.print(where, highlight=False, soft_wrap=True)
+    with console.status("Writing the page and the pictures ..."):
+        paths = _write(found, output, {"culling": "cones+front", "pairs": "all", "threads": threads})
+    console.print()
+    for path, what in paths:
+        console.print(f"{path.as_posix()}  {what}", highlight=False, soft_wrap=True)
 
 
-def _load(name: str, triangles: int | None, frames: int | None) -> Scene:
+def _load(name: str, triangles: int | None, frames: int | None) -> Sequence:
     try:
-        return pliant.scenes.load(name, triangles, frames)
+        scene = pliant.scenes.load(name, triangles, frames)
     except ValueError as error:  # a wrong option of the user's: a message, not a traceback
         raise OptionError(str(error)) from None
+    return Sequence(scene.faces, scene.frames, objects=scene.objects, name=scene.name)
 
 
-def _load_kernels(threads: int) -> float:
-    """Compile or load what the run will need, rare tiers too, so that the times below are of the work itself."""
-    clock = time.perf_counter()
-    small = pliant.scenes.load("flat_sheets", triangles=16, frames=2)
-    pliant.ccd(small.faces, small.x0, small.x1, threads=threads)
-    pliant.safe_step(small.faces, small.x0, small.x1, threads=threads)
-    return time.perf_counter() - clock
+def _load_kernels(sequence: Sequence, threads: int) -> str:
+    """Compile or load what the run will need, so that the times below are of the work itself."""
+    clock, before = time.perf_counter(), _kernel_files()
+    for some in (_load("flat_sheets", 16, 2), sequence[:2]):  # flat ones for the rare tiers of the exact tests
+        for _ in scan_frames(some, threads=threads):
+            pass
+    spent, new = time.perf_counter() - clock, _kernel_files() - before
+    if new > 0:
+        return f"Compiled {_count(new, 'kernel')} in {spent:.1f} s; from now on they are loaded."
+    return f"Loaded kernels in {spent:.1f} s."
 
 
-def _run_steps(sequence: Scene, threads: int, console: Console) -> Iterable[StepRun]:
-    mesh = pliant.TriMesh(sequence.faces)
-    steps = list(sequence.steps())
-    shown = track(steps, "Steps", console=console, transient=True, disable=not console.is_terminal)
-    for x0, x1 in shown:
-        clock = time.perf_counter()
-        contacts = pliant.ccd(mesh, x0, x1, threads=threads)
-        between = time.perf_counter()
-        safe = pliant.safe_step(mesh, x0, x1, threads=threads)
-        yield StepRun(contacts, between - clock, safe, time.perf_counter() - between)
+def _kernel_files() -> int:
+    return 0 if CACHE_FOLDER is None else sum(1 for _ in CACHE_FOLDER.rglob("*.nbc"))
 
 
-def _title(sequence: Scene, threads: int) -> str:
-    objects = int(sequence.objects.max()) + 1
+def _scan(sequence: Sequence, threads: int, console: Console) -> Scan:
+    clock, frames = time.perf_counter(), scan_frames(sequence, threads=threads)
+    shown = track(
+        frames, "Frames", total=len(sequence), console=console, transient=True, disable=not console.is_terminal
+    )
+    return Scan(sequence, tuple(shown), time.perf_counter() - clock)
+
+
+def _title(sequence: Sequence, threads: int) -> str:
+    objects = 0 if sequence.objects is None else len(np.unique(sequence.objects))
     return (
-        f"pliant {pliant.__version__}: every contact of {sequence.name}, {len(sequence.faces):,} triangles, "
-        f"{_count(objects, 'object')}, {_count(len(sequence.frames) - 1, 'step')}, on {_count(threads, 'thread')}"
+        f"pliant {pliant.__version__}: everything that collides in {sequence.name}, {len(sequence.faces):,} triangles, "
+        f"{_count(objects, 'object')}, {_count(len(sequence), 'frame')}, on {_count(threads, 'thread')}"
     )
 
 
@@ -107,15 +111,15 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _funnel(runs: list[StepRun]) -> Table:
-    """What every stage of ``ccd`` did, summed over steps and threads."""
+def _funnel(found: Scan) -> Table:
+    """What every stage did for contacts, summed over frames and threads."""
     tally = Tally()
-    for one in runs:
-        for stage in one.contacts.stages:
+    for one in found.frames:
+        for stage in () if one.contacts is None else one.contacts.stages:
             tally.add(*stage)
     stages = tally.stages()
     longest = max((s.seconds for s in stages), default=0.0)
-    table = _table("ccd, stage by stage, summed over steps and threads", "stage")
+    table = _table("Contacts, stage by stage, summed over frames and threads", "stage")
     for name in ("pairs in", "pairs out", "passed", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", width=_BAR_WIDTH)
@@ -138,18 +142,26 @@ def _funnel_row(stage: Stage, longest: float) -> tuple[RenderableType, ...]:
     return name, f"{pairs_in:,}", f"{pairs_out:,}", passed, f"{seconds:.3f}", bar
 
 
-def _steps_table(runs: list[StepRun]) -> Table:
-    table = _table("Step by step: all contacts, and how far the motion is free of them", "step")
-    for name in ("vertex-face", "edge-edge", "first toi", "ccd ms", "safe step", "safe_step ms"):
+def _frames_table(found: Scan) -> Table:
+    places = np.linspace(0, len(found) - 1, min(_ROWS, len(found))).round().astype(int)
+    some = "" if len(places) == len(found) else f" ({len(places)} of {len(found)})"
+    table = _table(f"Frame by frame{some}: contacts on the way, then intersections", "frame")
+    for name in ("vertex-face", "edge-edge", "first toi", "ms", "intersections", "ms"):
         table.add_column(name, justify="right", no_wrap=True)
-    for i, one in enumerate(runs, start=1):
-        edges = int(np.count_nonzero(one.contacts.kind))
-        first = f"{one.contacts.toi.min():.9f}" if len(one.contacts) else "none"
-        table.add_row(
-            str(i), f"{len(one.contacts) - edges:,}", f"{edges:,}", first, f"{1e3 * one.contacts_seconds:.0f}",
-            f"{one.safe.t:.9f}", f"{1e3 * one.safe_seconds:.0f}",
-        )  # fmt: skip
+    for place in places.tolist():
+        table.add_row(*_frame_row(found.frames[place]))
     return table
+
+
+def _frame_row(one: ScannedFrame) -> tuple[str, ...]:
+    milliseconds = [f"{1e3 * seconds:.0f}" for seconds in one.seconds]
+    crossing = "" if one.intersections is None else f"{len(one.intersections):,}"
+    if one.contacts is None:
+        return str(one.number), "", "", "", milliseconds[0], crossing, milliseconds[1]
+    edges = int(np.count_nonzero(one.contacts.kind))
+    first = f"{one.contacts.toi.min():.9f}" if len(one.contacts) else "none"
+    contacts = f"{len(one.contacts) - edges:,}", f"{edges:,}", first
+    return str(one.number), *contacts, milliseconds[0], crossing, milliseconds[1]
 
 
 def _table(title: str, first_column: str) -> Table:
@@ -160,35 +172,26 @@ def _table(title: str, first_column: str) -> Table:
     return table
 
 
-def _summary(runs: list[StepRun], loading: float) -> str:
-    contacts = sum(len(one.contacts) for one in runs)
-    all_seconds = sum(one.contacts_seconds for one in runs)
-    safe_seconds = sum(one.safe_seconds for one in runs)
-    agreed = sum(one.safe.t == min(one.contacts.toi, default=1.0) for one in runs)
+def _summary(found: Scan) -> str:
+    contacts, crossings = int(found.contact_counts.sum()), int(found.intersection_counts.sum())
+    worst = found.frames[int(np.argmax(found.contact_counts + found.intersection_counts))].number
     return (
-        f"{_count(contacts, 'contact')} in {all_seconds:.2f} s, safe steps in {safe_seconds:.2f} s, "
-        f"after {loading:.1f} s for loading kernels.\n"
-        f"safe_step equals the first toi of ccd in {agreed} of {_count(len(runs), 'step')}."
+        f"{_count(contacts, 'contact')} and {_count(crossings, 'intersection')} in {_count(len(found), 'frame')}, "
+        f"in {found.seconds:.2f} s. The worst frame is {worst}."
     )
 
 
-def _write_results(name: str, runs: list[StepRun], report: Iterable[RenderableType]) -> tuple[Path, Path]:
-    """The contacts of all steps as one table, and the report as text."""
-    columns = ("kind", "elements", "vertices", "toi", "toi_upper", "weights", "normal")
-    table: dict[str, Any] = {
-        column: np.concatenate([getattr(one.contacts, column) for one in runs]) for column in columns
-    }
-    table["step"] = np.repeat(np.arange(1, len(runs) + 1), [len(one.contacts) for one in runs])
-    table["safe_step"] = np.array([one.safe.t for one in runs])
-    text = io.StringIO()
-    paper = Console(file=text, width=REPORT_WIDTH, color_system=None)
-    for part in report:
-        paper.print(part, "", sep="\n", highlight=False)
-    arrays, words = FOLDER / f"{name}.npz", FOLDER / f"{name}.txt"
+def _write(found: Scan, folder: Path, options: dict[str, object]) -> list[tuple[Path, str]]:
+    page, sheet, plots = folder / "report.html", folder / "contact_sheet.png", folder / "plots.png"
     try:
-        FOLDER.mkdir(exist_ok=True)
-        write_atomically(arrays, lambda file: np.savez_compressed(file, **table))
-        write_atomically(words, lambda file: file.write(text.getvalue().encode()))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_page(found, page, options=options, up=_UP)
+        write_contact_sheet(found, sheet, up=_UP)
+        write_plots(found, plots)
     except OSError as error:
-        raise SystemExit(f"pliant: the results could not be written: {error}") from error
-    return arrays, words
+        raise OutputError(f"the results could not be written: {error}") from error
+    return [
+        (page, "the whole animation in 3D: open it in a browser"),
+        (sheet, "its worst frames, what collides in red"),
+        (plots, "what was found, and pairs left after each stage"),
+    ]

@@ -25,8 +25,9 @@ class Shape(NamedTuple):
 
     x: np.ndarray  # (n, 3)
     faces: np.ndarray  # (m, 3)
-    colour: tuple[float, float, float] = SKIN
+    colour: tuple[float, float, float] | np.ndarray = SKIN  # or (n, 3), of each vertex
     marked: np.ndarray | None = None  # (n,) bool, in red, and seen through what is in front of it
+    marked_faces: np.ndarray | None = None  # (m,) bool, the same for whole faces
 
 
 class View(NamedTuple):
@@ -48,8 +49,9 @@ class View(NamedTuple):
         seen = np.concatenate([x.reshape(-1, 3) for x in positions]) @ self.axes.T
         lower, upper = seen.min(axis=0), seen.max(axis=0)
         centre = self.axes.T @ (0.5 * (lower + upper))
-        width, height = margin * (upper - lower)[:2]
-        return self._replace(centre=tuple(centre.tolist()), span=(float(width), float(height)))
+        width, height = (margin * (upper - lower)[:2]).tolist()
+        # A single point is seen too.
+        return self._replace(centre=tuple(centre.tolist()), span=(width or height or 1.0, height or width or 1.0))
 
 
 def draw(shapes: list[Shape], view: View, size: tuple[int, int]) -> np.ndarray:
@@ -60,12 +62,19 @@ def draw(shapes: list[Shape], view: View, size: tuple[int, int]) -> np.ndarray:
     image[:] = PAPER
     inner, inner_depth = np.zeros((*grid, 3)), np.full(grid, -np.inf)
     for shape in shapes:
-        seen, shade = _seen(shape, view, grid)
+        seen, normals = _seen(shape, view, grid)
+        shade = _brightness(normals)
         faces = np.ascontiguousarray(shape.faces, np.int32)
-        colours = np.tile(np.array(shape.colour), (len(seen), 1))
+        colours = np.broadcast_to(np.array(shape.colour), seen.shape).copy()
         if shape.marked is not None:
             colours[shape.marked] = RED
             rasterise(seen, faces[shape.marked[faces].sum(axis=1) >= 2], colours * shade, inner_depth, inner)
+        if shape.marked_faces is not None:
+            # Of what is seen through the rest, either side can be the one that is seen.
+            red = np.array(RED) * _brightness(np.where(normals[:, 2:] < 0.0, -normals, normals))
+            rasterise(seen, faces[shape.marked_faces], red, inner_depth, inner)
+            rasterise(seen, faces[shape.marked_faces], red, depth, image)
+            faces = faces[~shape.marked_faces]
         rasterise(seen, faces, colours * shade, depth, image)
     # Their depths are equal where what is marked is what is seen.
     hidden = (inner_depth > -np.inf) & (inner_depth < depth)
@@ -75,7 +84,7 @@ def draw(shapes: list[Shape], view: View, size: tuple[int, int]) -> np.ndarray:
 
 
 def _seen(shape: Shape, view: View, grid: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 3) rows and columns of the grid and depth, towards the eye; (n, 1) brightness by smooth normals."""
+    """(n, 3) rows and columns of the grid and depth, towards the eye; (n, 3) smooth unit normals."""
     x = (shape.x - view.centre) @ view.axes.T
     scale = min(grid[1] / view.span[0], grid[0] / view.span[1])
     normals = np.zeros_like(x)
@@ -83,10 +92,14 @@ def _seen(shape: Shape, view: View, grid: tuple[int, int]) -> tuple[np.ndarray, 
     for i in range(3):
         np.add.at(normals, shape.faces[:, i], np.cross(b - a, c - a))
     length = np.linalg.norm(normals, axis=1, keepdims=True)
-    towards = normals @ (_LIGHT / np.linalg.norm(_LIGHT)) / np.maximum(length[:, 0], 1e-300)
-    shade = _SHADE + (1.0 - _SHADE) * np.clip(0.5 + 0.5 * towards, 0.0, 1.0) ** 1.2
     seen = np.stack((0.5 * grid[0] - scale * x[:, 1], 0.5 * grid[1] + scale * x[:, 0], scale * x[:, 2]), axis=1)
-    return seen, shade[:, None]
+    return seen, normals / np.maximum(length, 1e-300)
+
+
+def _brightness(normals: np.ndarray) -> np.ndarray:
+    """(n, 1)"""
+    towards = normals @ (_LIGHT / np.linalg.norm(_LIGHT))
+    return (_SHADE + (1.0 - _SHADE) * np.clip(0.5 + 0.5 * towards, 0.0, 1.0) ** 1.2)[:, None]
 
 
 @kernel

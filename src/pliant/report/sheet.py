@@ -13,14 +13,14 @@ from pliant.report.picture import Shape, View, draw, png
 from pliant.report.writing import write_atomically
 
 _GAP, _SCALE = 12, 2  # pixels between tiles; of a dot of a letter
-_CAPTION = 8 * _SCALE + 10
+_LINE = 8 * _SCALE + 10  # of a caption
 _INK = 60
 
 
 class Tile(NamedTuple):
     shapes: list[Shape]
     view: View
-    caption: str = ""
+    caption: str = ""  # of one line or more
 
 
 def contact_sheet(
@@ -45,11 +45,13 @@ def contact_sheet(
 
 def _row(tiles: Sequence[Tile], size: tuple[int, int]) -> np.ndarray:
     width, height = size
-    out = np.full((height + _CAPTION + _GAP, len(tiles) * (width + _GAP), 3), 255, np.uint8)
+    lines = max(len(tile.caption.split("\n")) for tile in tiles)
+    out = np.full((height + lines * _LINE + _GAP, len(tiles) * (width + _GAP), 3), 255, np.uint8)
     for i, tile in enumerate(tiles):
         left = i * (width + _GAP) + _GAP // 2
         out[:height, left : left + width] = draw(tile.shapes, tile.view, size)
-        ink = letters(tile.caption[: width // (6 * _SCALE)], _SCALE)
-        start = left + (width - ink.shape[1]) // 2
-        out[height + 5 : height + 5 + ink.shape[0], start : start + ink.shape[1]][ink] = _INK
+        for k, line in enumerate(tile.caption.split("\n")):
+            ink = letters(line[: width // (6 * _SCALE)], _SCALE)
+            top, start = height + k * _LINE + 5, left + (width - ink.shape[1]) // 2
+            out[top : top + ink.shape[0], start : start + ink.shape[1]][ink] = _INK
     return out

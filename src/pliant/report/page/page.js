@@ -1,0 +1,202 @@
+// The page: one state, and what follows from it.
+
+// Bits of layers: 2 * kind, and one more where two parts meet. A face is red where a kind and a relation are both on.
+const KINDS = [["vertex-face", 0], ["edge-edge", 1], ["intersections", 2]];
+const RELATIONS = [["within a part", 0], ["between parts", 1]];
+const LOOKS = [["hidden ones too", "through"], ["edges", "edges"], ["follow", "follow"]];
+const FAR = 0.25; // of half a diagonal: what moves that far from its mean is followed
+
+const record = JSON.parse(byId("record").textContent);
+const state = {
+  frame: 0, shown: 0, playing: false, speed: 1, kinds: [true, true, true], relations: [true, true], through: true, edges: true,
+  follow: false, chosen: [-1, -1], red: 0, ready: false, failure: "",
+};
+const camera = makeCamera(record.up);
+const shownParts = { renderer: null, plots: [], funnel: null, timeline: null, arrays: null, samples: null, waiting: false };
+window.pliant = { state, camera, record };
+
+function layersOf({ kinds, relations }) {
+  let bits = 0;
+  kinds.forEach((kind, k) => relations.forEach((relation, r) => (bits |= kind && relation ? 1 << (2 * k + r) : 0)));
+  return bits;
+}
+
+// The frame that 3D shows: the last one that it has, up to this one.
+function shownFrame(frame) {
+  const { shown } = shownParts.arrays;
+  let low = 0, high = shown.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (shown[middle] <= frame) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function jump(frame) {
+  state.frame = frame;
+  byId("slider").value = frame;
+  byId("slider").setAttribute("aria-valuetext", `frame ${record.numbers[frame]}`);
+  fillNow(record, frame);
+  for (const plot of shownParts.plots) showCurrent(plot, frame);
+  if (shownParts.funnel) showInFunnel(shownParts.funnel, frame);
+  markRows("worst", (data) => Number(data.frame) === frame);
+  redraw();
+}
+
+// Once for all that changes before the next picture.
+function redraw() {
+  if (shownParts.waiting || !shownParts.renderer || !record.numbers.length) return;
+  shownParts.waiting = true;
+  requestAnimationFrame(() => {
+    shownParts.waiting = false;
+    const { renderer, arrays } = shownParts;
+    state.shown = shownFrame(state.frame);
+    showFrame(renderer, state.shown);
+    follow();
+    const layers = layersOf(state);
+    draw(renderer, camera, { ...state, layers });
+    state.red = redFaces(renderer, state.shown, layers).length;
+    drawAxes(byId("axes"), camera);
+    writeLegend(record.numbers[arrays.shown[state.shown]]);
+  });
+}
+
+function follow() {
+  const { samples } = shownParts;
+  if (state.follow) {
+    if (camera.points !== samples.following) recentre(camera, samples.following, samples.centres[state.shown]);
+    camera.centre = samples.centres[state.shown];
+  } else if (camera.points !== samples.still) recentre(camera, samples.still, [0, 0, 0]);
+}
+
+function writeLegend(number) {
+  const asked = record.numbers[state.frame];
+  const other = number === asked ? "" : `, instead of ${asked}`;
+  byId("legend").replaceChildren(element("b", { textContent: `Frame ${number}` }), other, element("br"), counted(state.red, "red face"));
+}
+
+function choosePart(parts) {
+  const same = state.chosen[0] === parts[0] && state.chosen[1] === parts[1];
+  state.chosen = same ? [-1, -1] : parts;
+  markRows("parts", (data) => data.parts === state.chosen.join(" "));
+  redraw();
+}
+
+function goToRed() {
+  const { renderer } = shownParts;
+  const found = renderer && middleOfRed(renderer, shownFrame(state.frame), layersOf(state));
+  if (!found) return;
+  camera.target = turnedUp(camera, found.middle.map((m, k) => m - camera.centre[k]));
+  camera.distance = Math.min(8, Math.max(0.25, (1.25 * found.reach) / Math.tan(ANGLE / 2)));
+  redraw();
+}
+
+function turnUp() {
+  camera.up = { x: "y", y: "z", z: "x" }[camera.up];
+  nameUp();
+  resetCamera(camera);
+  redraw();
+}
+
+function nameUp() {
+  byId("up").textContent = `Up: ${camera.up}`;
+}
+
+function toggle(name, checked, set) {
+  const box = element("input", { type: "checkbox", checked });
+  box.addEventListener("change", () => {
+    set(box.checked);
+    redraw();
+  });
+  return element("label", {}, box, name);
+}
+
+function makeLayers() {
+  const looked = [record.looked.contacts, record.looked.contacts, record.looked.intersections];
+  const rule = () => element("span", { className: "rule" });
+  byId("layers").replaceChildren(
+    ...KINDS.filter(([, k]) => looked[k]).map(([name, k]) => toggle(name, true, (on) => (state.kinds[k] = on))), rule(),
+    ...RELATIONS.map(([name, r]) => toggle(name, true, (on) => (state.relations[r] = on))), rule(),
+    ...LOOKS.map(([name, key]) => toggle(name, state[key], (on) => (state[key] = on))));
+}
+
+function makePlots() {
+  const { looked, counts, milliseconds, numbers } = record;
+  const found = [], spent = [];
+  if (looked.contacts) {
+    found.push({ name: "vertex-face", colour: "--red", values: counts[0] }, { name: "edge-edge", colour: "--orange", values: counts[1] });
+    spent.push({ name: "contacts", colour: "--red", values: milliseconds[0] });
+  }
+  if (looked.intersections) {
+    found.push({ name: "intersections", colour: "--violet", values: counts[2] });
+    spent.push({ name: "intersections", colour: "--violet", values: milliseconds[1] });
+  }
+  const labels = ["Contacts and intersections over frames", "Milliseconds over frames"];
+  return [
+    makePlot(byId("counts"), { series: found, label: labels[0] }, numbers, jump),
+    makePlot(byId("time"), { series: spent, digits: 1, label: labels[1] }, numbers, jump),
+  ];
+}
+
+function listenToKeys(timeline) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(SELECT|INPUT|BUTTON|TR)$/.test(event.target.tagName) && event.key === " ") return;
+    const actions = { " ": timeline.toggle, ",": () => timeline.step(-1), ".": () => timeline.step(1), f: goToRed, u: turnUp };
+    if (!(event.key in actions)) return;
+    event.preventDefault();
+    actions[event.key]();
+  });
+}
+
+async function start3D() {
+  shownParts.arrays = await readArrays(record);
+  window.pliant.arrays = shownParts.arrays;
+  shownParts.renderer = makeRenderer(byId("canvas"), record, shownParts.arrays);
+  byId("canvas").addEventListener("webglcontextlost", () => fail("The browser took WebGL away; load the page again."));
+  shownParts.samples = sampled(shownParts.renderer);
+  const { centres, still } = shownParts.samples;
+  state.follow = centres.some((centre) => Math.hypot(...centre.map((c, k) => c - centres[0][k])) > FAR);
+  state.shown = shownFrame(state.frame);
+  makeLayers();
+  camera.points = still;
+  camera.aspect = fitCanvas(shownParts.renderer);
+  follow();
+  resetCamera(camera);
+  listenOnCanvas(byId("canvas"), camera, redraw);
+  new ResizeObserver(redraw).observe(byId("view"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+}
+
+function fail(message) {
+  state.failure = message;
+  byId("failure").textContent = message;
+  byId("failure").hidden = false;
+}
+
+function makePage() {
+  fillVerdict(record);
+  fillRun(record);
+  fillWorst(record, jump);
+  fillParts(record, choosePart);
+  makeLayers();
+  shownParts.plots = makePlots();
+  shownParts.funnel = makeFunnel(record, jump);
+  shownParts.timeline = makeTimeline(record, state, jump);
+  listenToKeys(shownParts.timeline);
+  for (const [id, action] of [["reset", () => (resetCamera(camera), redraw())], ["focus", goToRed], ["up", turnUp]]) {
+    byId(id).addEventListener("click", action);
+  }
+  nameUp();
+  new ResizeObserver(() => {
+    for (const plot of [...shownParts.plots, shownParts.funnel.plot]) if (plot) layOut(plot);
+  }).observe(document.body);
+}
+
+makePage();
+if (record.numbers.length) jump(record.worst[0] ?? 0);
+start3D().catch((error) => fail(error.message)).finally(() => {
+  byId("loading").hidden = true;
+  state.ready = true;
+  redraw();
+});

@@ -1,0 +1,82 @@
+// Worst frames, offending parts, what was run.
+
+function table(holder, columns, rows, nothing) {
+  if (!rows.length) {
+    holder.replaceWith(element("p", { className: "none", id: holder.id, textContent: nothing }));
+    return;
+  }
+  const head = columns.map((text) => element("th", { textContent: text, scope: "col" }));
+  holder.replaceChildren(element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
+}
+
+function row(cells) {
+  return element("tr", {}, ...cells.map((text) => element("td", { textContent: text })));
+}
+
+function fillWorst(record, jump) {
+  const [vertexFace, edgeEdge, crossings] = record.counts;
+  const rows = record.worst.map((frame) => {
+    const made = row([record.numbers[frame], ...[vertexFace, edgeEdge, crossings].map((one) => known(one[frame]))]);
+    made.dataset.frame = frame;
+    clickable(made, `Go to frame ${record.numbers[frame]}`, () => jump(frame));
+    return made;
+  });
+  table(byId("worst"), ["frame", "vertex-face", "edge-edge", "intersections"], rows, "Nothing was found in any frame.");
+}
+
+function partName(record, part) {
+  return record.partNames[part] ?? `part ${part}`;
+}
+
+function fillParts(record, choose) {
+  const rows = record.pairs.map(([a, b, contacts, crossings, frames, worst]) => {
+    const name = a === b ? `${partName(record, a)} with itself` : `${partName(record, a)} and ${partName(record, b)}`;
+    const made = row([name, count(contacts), count(crossings), count(frames)]);
+    made.dataset.parts = `${a} ${b}`;
+    clickable(made, `Highlight ${name}`, () => choose([a, b], worst));
+    return made;
+  });
+  table(byId("parts"), ["parts", "contacts", "intersections", "frames"], rows, "No part meets itself or another.");
+  if (record.pairCount > rows.length) {
+    const more = `The first ${rows.length} of ${counted(record.pairCount, "pair")} of parts.`;
+    byId("parts").after(element("p", { className: "none", textContent: more }));
+  }
+}
+
+function markRows(id, chosen) {
+  for (const one of byId(id).querySelectorAll("tbody tr")) {
+    one.setAttribute("aria-current", `${chosen(one.dataset)}`);
+  }
+}
+
+function fillRun(record) {
+  byId("run").replaceChildren(...record.run.flatMap(([name, value]) => [
+    element("dt", { textContent: name }), element("dd", { textContent: value }),
+  ]));
+  byId("notes").replaceChildren(...record.notes.map((note) => element("li", { textContent: note })));
+}
+
+function fillVerdict({ counts, looked, numbers, seconds }) {
+  const sum = (row) => row.reduce((a, b) => a + b, 0);
+  const found = [];
+  if (looked.contacts) found.push(counted(sum(counts[0]) + sum(counts[1]), "contact"));
+  if (looked.intersections) found.push(counted(sum(counts[2]), "intersection"));
+  const frames = numbers.filter((_, i) => counts.some((row) => row[i])).length;
+  byId("verdict").replaceChildren(element("b", { textContent: found.join(", ") || "Nothing" }),
+    ` in ${count(frames)} of ${counted(numbers.length, "frame")}, scanned in ${seconds.toPrecision(3)} s`);
+}
+
+function fillNow(record, frame) {
+  const [vertexFace, edgeEdge, crossings] = record.counts;
+  const time = record.times[frame], first = record.first[frame];
+  const cells = [["frame", `${record.numbers[frame]}`], ["time", time === null ? "" : `${+time.toPrecision(6)}`]];
+  if (record.looked.contacts) {
+    cells.push(["vertex-face", known(vertexFace[frame])], ["edge-edge", known(edgeEdge[frame])]);
+    cells.push(["first contact", first === null ? "none" : `t = ${first && first < 1e-3 ? first.toExponential(1) : first.toFixed(4)}`]);
+  }
+  if (record.looked.intersections) cells.push(["intersections", known(crossings[frame])]);
+  const spent = record.milliseconds[0][frame] + record.milliseconds[1][frame];
+  cells.push(["colliding faces", count(record.faces[frame])], ["took", spent < 100 ? `${spent.toPrecision(2)} ms` : `${count(Math.round(spent))} ms`]);
+  byId("now").replaceChildren(...cells.map(([name, value]) =>
+    element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: value }))));
+}
