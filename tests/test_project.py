@@ -16,7 +16,7 @@ PACKAGE = CHECKOUT / "src" / "pliant"
 
 # A module imports from its own line and from the lines above it. New modules need a place here.
 STAGES = (
-    ("_jit", "_arrays", "_tally", "_threads", "vec3"),
+    ("_jit", "_arrays", "_tally", "_log", "_threads", "vec3"),
     ("mesh",),
     ("bounds",),
     ("hierarchy", "grid"),
@@ -24,7 +24,7 @@ STAGES = (
     ("pairs",),
     ("filters",),
     ("elementary",),
-    ("contacts", "motion"),
+    ("contacts", "exports", "notebooks", "motion"),
     ("prepare",),
     ("pipeline",),
     ("step", "discrete"),
@@ -33,7 +33,7 @@ STAGES = (
     ("detect", "detector", "queries", "nearby", "insides"),
     ("triangle_queries",),
     ("scenes", "characters", "simulate", "baselines"),
-    ("sequence", "scanning", "io", "report", "commands", "cli", "__main__"),
+    ("sequence", "scanning", "io", "report", "view", "commands", "cli", "__main__"),
 )
 RANK = {stage: rank for rank, stages in enumerate(STAGES) for stage in stages}
 PIPELINE = {stage for stage in RANK if RANK["mesh"] < RANK[stage] <= RANK["detect"]}

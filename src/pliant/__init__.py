@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from pliant import baselines, characters, io, scenes
+    from pliant import baselines, characters, io, scenes, view
     from pliant._arrays import MeshError
     from pliant._tally import Stage
     from pliant.contacts import (
@@ -115,11 +115,12 @@ __all__ = [
     "triangle_triangle",
     "vertex_face",
     "vertex_face_distance",
+    "view",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name in ("baselines", "characters", "io", "scenes"):
+    if name in ("baselines", "characters", "io", "scenes", "view"):
         return import_module(f"pliant.{name}")
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import sys
 import tempfile
@@ -17,6 +18,8 @@ from numba.core import config
 from numba.extending import intrinsic, register_jitable
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_LOG = logging.getLogger("pliant")
 
 _njit: Any = njit  # a kernel keeps the type of its function
 
@@ -129,5 +132,7 @@ def announce_compilation(kernel_name: str = "decide_in_doubles", seconds: int = 
     if INTERPRETED or kernel_name in _announced:
         return
     _announced.add(kernel_name)
-    if CACHE_FOLDER is None or not any(CACHE_FOLDER.rglob(f"*{kernel_name}*")):
+    cached = CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob(f"*{kernel_name}*"))
+    _LOG.info("kernels with %s are %s, cache: %s", kernel_name, "loaded" if cached else "compiled", CACHE_FOLDER)
+    if not cached:
         print(f"pliant: compiling kernels, once for this version (about {seconds} s) ...", file=sys.stderr, flush=True)

@@ -21,6 +21,12 @@ class Tally:
 
     def __init__(self) -> None:
         self._rows: dict[str, tuple[int, int, float]] = {}
+        self._began = time.perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it was made."""
+        return time.perf_counter() - self._began
 
     def add(self, name: str, pairs_in: int, pairs_out: int, seconds: float) -> None:
         before = self._rows.get(name, (0, 0, 0.0))

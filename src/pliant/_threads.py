@@ -27,7 +27,7 @@ class Crew:
 
     def __init__(self, threads: int, progress: Progress | bool | None = None) -> None:
         self.threads = threads
-        self.stop = threading.Event()
+        self.stop: threading.Event = threading.Event()
         self._progress = _show_on_stderr if progress is True else (progress or None)
 
     def run(self, work: Callable[[int, Any], None], chunks: Sequence[Any]) -> None:

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from pliant import notebooks
 from pliant._tally import Stage
+from pliant.exports import (
+    OnFaces,
+    along_axes,
+    ends,
+    faces_of_contacts,
+    faces_of_intersections,
+    faces_of_pairs,
+    frame_of,
+    numbered,
+    pair_columns,
+    side_columns,
+)
+from pliant.mesh.subjects import surface_of
 
 if TYPE_CHECKING:
     import pandas
@@ -19,7 +33,7 @@ STATUS = ("free", "contact", "", "at the start", "stalled")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Contacts:
+class Contacts(OnFaces):
     """Every contact of a motion, sorted by kind, then by the two element ids.
 
     kind : (k,) int8, 0 = vertex-face, 1 = edge-edge
@@ -74,15 +88,21 @@ class Contacts:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per contact."""
-        columns = _pair_columns(self) | {"toi": self.toi, "toi_upper": self.toi_upper} | _side_columns(self)
+        columns = pair_columns(self) | {"toi": self.toi, "toi_upper": self.toi_upper} | side_columns(self)
         columns |= {"gap": self.gap, "status": np.array(STATUS)[self.status]}
         if (self.cells >= 0).any():
-            columns |= {"cell_0": self.cells[:, 0], "cell_1": self.cells[:, 1], "inversion": self.inversion}
-        return _pandas().DataFrame(columns)
+            columns |= numbered("cell", self.cells) | {"inversion": self.inversion}
+        return frame_of(columns)
+
+    def face_counts(self, mesh: Any) -> np.ndarray:
+        return faces_of_contacts(self, mesh)
+
+    def _repr_html_(self) -> str:
+        return notebooks.contacts_card(self)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Intersections:
+class Intersections(OnFaces):
     """Every pair of intersecting triangles at an instant, sorted by the two face ids.
 
     faces : (k, 2) int32, the smaller id first
@@ -112,9 +132,13 @@ class Intersections:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per pair."""
-        columns: dict[str, Any] = {f"face_{i}": self.faces[:, i] for i in range(2)}
-        columns |= {f"end_{i}_{axis}": self.segments[:, i, k] for i in range(2) for k, axis in enumerate("xyz")}
-        return _pandas().DataFrame(columns | {"coplanar": self.coplanar})
+        return frame_of(numbered("face", self.faces) | ends("end", self.segments) | {"coplanar": self.coplanar})
+
+    def face_counts(self, mesh: Any) -> np.ndarray:
+        return faces_of_intersections(self.faces, mesh)
+
+    def _repr_html_(self) -> str:
+        return notebooks.intersections_card(self)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -142,9 +166,8 @@ class Queries:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per query."""
-        columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper} | _side_columns(self)
-        columns |= {"gap": self.gap, "status": np.array(STATUS)[self.status]}
-        return _pandas().DataFrame(columns)
+        columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper} | side_columns(self)
+        return frame_of(columns | {"gap": self.gap, "status": np.array(STATUS)[self.status]})
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -179,6 +202,13 @@ class TrianglePairs:
     def __repr__(self) -> str:
         return f"TrianglePairs({np.count_nonzero(self.hit)} of {len(self)} hit)"
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per pair."""
+        columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper}
+        columns |= {"kind": np.array(["vertex-face", "edge-edge", ""])[self.kind]} | numbered("feature", self.features)
+        columns |= numbered("weight", self.weights) | along_axes("normal", self.normal)
+        return frame_of(columns | {"gap": self.gap, "status": np.array(STATUS)[self.status]})
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Distances:
@@ -201,9 +231,14 @@ class Distances:
     def __repr__(self) -> str:
         return f"Distances({len(self)} pairs{f', at least {self.distance.min():.6g}' if len(self) else ''})"
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per pair."""
+        columns: dict[str, Any] = {"distance": self.distance} | ends("point", self.points)
+        return frame_of(columns | numbered("weight", self.weights) | along_axes("normal", self.normal))
+
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Proximity:
+class Proximity(OnFaces):
     """Every pair of features within a distance, sorted by kind, then by the two element ids.
 
     kind, elements, vertices : as in ``Contacts``
@@ -248,9 +283,14 @@ class Proximity:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per pair."""
-        columns = _pair_columns(self) | {"distance": self.distance}
-        columns |= {f"point_{i}_{axis}": self.points[:, i, k] for i in range(2) for k, axis in enumerate("xyz")}
-        return _pandas().DataFrame(columns | _side_columns(self))
+        columns = pair_columns(self) | {"distance": self.distance} | ends("point", self.points)
+        return frame_of(columns | side_columns(self))
+
+    def face_counts(self, mesh: Any) -> np.ndarray:
+        return faces_of_pairs(self.kind, self.elements, surface_of(mesh))
+
+    def _repr_html_(self) -> str:
+        return notebooks.proximity_card(self)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -288,8 +328,11 @@ class Insides:
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per pair."""
         columns: dict[str, Any] = {"vertex": self.vertices, "cell": self.cells}
-        columns |= {f"weight_{i}": self.weights[:, i] for i in range(8)} | {"depth": self.depth}
-        return _pandas().DataFrame(columns | {f"direction_{a}": self.direction[:, i] for i, a in enumerate("xyz")})
+        columns |= numbered("weight", self.weights) | {"depth": self.depth}
+        return frame_of(columns | along_axes("direction", self.direction))
+
+    def _repr_html_(self) -> str:
+        return notebooks.insides_card(self)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -333,6 +376,9 @@ class Step:
     def __repr__(self) -> str:
         return f"Step(t = {self.t:.6g}, {'free' if self.contact is None else 'stopped by a contact'})"
 
+    def _repr_html_(self) -> str:
+        return notebooks.step_card(self)
+
 
 Table = TypeVar("Table", "Contacts", "Proximity", "Intersections", "Insides")
 
@@ -341,22 +387,3 @@ def _rows_of(table: Table, rows: Any) -> Table:
     if isinstance(rows, int | np.integer):
         rows = [rows]
     return replace(table, **{f.name: getattr(table, f.name)[rows] for f in fields(table) if f.name != "stages"})
-
-
-def _pair_columns(table: Contacts | Proximity) -> dict[str, Any]:
-    columns: dict[str, Any] = {"kind": np.array(["vertex-face", "edge-edge"])[table.kind]}
-    columns |= {f"element_{i}": table.elements[:, i] for i in range(2)}
-    return columns | {f"vertex_{i}": table.vertices[:, i] for i in range(4)}
-
-
-def _side_columns(table: Contacts | Proximity | Queries) -> dict[str, Any]:
-    columns: dict[str, Any] = {f"weight_{i}": table.weights[:, i] for i in range(4)}
-    return columns | {f"normal_{axis}": table.normal[:, i] for i, axis in enumerate("xyz")}
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("to_pandas() needs pandas: pip install pandas") from error
-    return pandas

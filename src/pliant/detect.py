@@ -21,6 +21,7 @@ from pliant._arrays import (
     thread_count,
 )
 from pliant._jit import announce_compilation
+from pliant._log import logged
 from pliant._tally import Tally
 from pliant._threads import ALONE, Crew, Progress
 from pliant.bounds.kdops import AXES
@@ -105,7 +106,8 @@ def ccd(
     scene, plan = _motion(subject, x0, x1, objects, pairs, plan, wish, tangled, crew, tally)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads))
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
-    return tabulate(subject, scene, find_contacts(scene, fitted, plan, crew, tally), tally, Crew(crew.threads))
+    found = tabulate(subject, scene, find_contacts(scene, fitted, plan, crew, tally), tally, Crew(crew.threads))
+    return logged("ccd", subject.volume or subject.features, found, tally)
 
 
 def safe_step(
@@ -145,12 +147,14 @@ def safe_step(
     wish = Wish(min_distance, motion, solver, tolerance, initial, keep)
     scene, plan = _motion(subject, x0, x1, objects, pairs, plan, wish, tangled, crew, tally)
     found, near = first_contacts(scene, plan, crew, tally)
-    if not found:
-        return Step(1.0, None, scene.x1.copy(), tally.stages())
-    contacts = tabulate(subject, scene, found, tally)
-    contact = contacts[int(np.argmin(contacts.toi))]
-    t = float(contact.toi[0])
-    return Step(t, contact, verified_positions(scene, near, t, tally), tally.stages())
+    if found:
+        contacts = tabulate(subject, scene, found, tally)
+        contact = contacts[int(np.argmin(contacts.toi))]
+        t = float(contact.toi[0])
+        step = Step(t, contact, verified_positions(scene, near, t, tally), tally.stages())
+    else:
+        step = Step(1.0, None, scene.x1.copy(), tally.stages())
+    return logged("safe_step", subject.volume or subject.features, step, tally)
 
 
 class Wish(NamedTuple):
@@ -275,7 +279,8 @@ def dcd(
     scene = prepare(scene_mesh, x, x, labels, plan, Crew(crew.threads), tally, features=False)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads), features=False)
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)
-    return tabulate_intersections(find_intersections(scene, fitted, plan, crew, tally), tally)
+    found = tabulate_intersections(find_intersections(scene, fitted, plan, crew, tally), tally)
+    return logged("dcd", scene_mesh, found, tally)
 
 
 def _report_tangles(hits: Intersections, tangled: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant._arrays import Kept, OptionError, ShapeError, as_positions, choose, thread_count
 from pliant._jit import announce_compilation
+from pliant._log import logged
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
 from pliant.contacts import Contacts, Intersections
@@ -92,7 +93,7 @@ class Detector:
         with self._front("ccd") as front:
             found = find_contacts(scene, fitted, self._plan, crew, tally, front)
         self._x = x.copy()
-        return tabulate(self._subject, scene, found, tally)
+        return logged("advance", self, tabulate(self._subject, scene, found, tally), tally)
 
     def intersections(self, x: Any, *, progress: Progress | bool | None = None) -> Intersections:
         """Every pair of triangles that intersect at positions x, (n, 3); ``advance`` still starts where it did."""
@@ -102,7 +103,7 @@ class Detector:
         scene, fitted = self._fitted("dcd", x, x, tally)
         with self._front("dcd") as front:
             found = find_intersections(scene, fitted, self._plan, crew, tally, front)
-        return tabulate_intersections(found, tally)
+        return logged("intersections", self, tabulate_intersections(found, tally), tally)
 
     @contextmanager
     def _front(self, query: str) -> Iterator[Front | None]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant._arrays import as_positions, choose, thread_count
 from pliant._jit import announce_compilation, kernel
+from pliant._log import logged
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
 from pliant.contacts import Insides
@@ -73,7 +74,8 @@ def inside(
         tally.lap("depth", clock)
     else:
         sides = np.full(len(found), np.nan), np.full((len(found), 3), np.nan)
-    return Insides(vertices, cells, weights, *sides, stages=tally.stages())
+    found_inside = Insides(vertices, cells, weights, *sides, stages=tally.stages())
+    return logged("inside", volume, found_inside, tally)
 
 
 def _gate(volume: Any, x: Any, objects: Any, pairs: str, depth: bool) -> tuple[VolumeMesh, np.ndarray, np.ndarray]:

@@ -32,7 +32,7 @@ class Accelerated(Motion):
     """
 
     def __init__(self, acceleration: Any) -> None:
-        self.acceleration = as_floats(acceleration, "acceleration")
+        self.acceleration: np.ndarray = as_floats(acceleration, "acceleration")
         if self.acceleration.ndim not in (1, 2) or self.acceleration.shape[-1] != 3:
             raise ShapeError(f"acceleration must have shape (n, 3) or (3,), but has {self.acceleration.shape}")
 
@@ -57,6 +57,12 @@ class Screw(Motion):
     angle : radians, any number of turns; along : distance along the axis; numbers, or (k,)
     objects : (n,) which of the k moves each vertex, -1 for none; default: the labels that the query has
     """
+
+    centre: np.ndarray
+    axis: np.ndarray
+    angle: np.ndarray
+    along: np.ndarray
+    count: int
 
     def __init__(self, centre: Any, axis: Any, angle: Any, along: Any = 0.0, objects: Any = None) -> None:
         self.centre, self.axis = _rows(centre, "centre"), _rows(axis, "axis")
@@ -145,7 +151,7 @@ class Affine(Motion):
     """
 
     def __init__(self, transforms: Any, objects: Any = None) -> None:
-        self.transforms = as_floats(transforms, "transforms")
+        self.transforms: np.ndarray = as_floats(transforms, "transforms")
         self.transforms = self.transforms[None] if self.transforms.ndim == 2 else self.transforms
         if self.transforms.ndim != 3 or self.transforms.shape[1:] not in ((3, 4), (4, 4)):
             raise ShapeError(f"transforms must have shape (4, 4) or (k, 4, 4), but has {np.shape(transforms)}")

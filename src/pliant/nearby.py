@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant._arrays import as_number, thread_count
 from pliant._jit import announce_compilation
+from pliant._log import logged
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
 from pliant.contacts import Distance, Proximity
@@ -63,7 +64,7 @@ def proximity(
     for kind, rows in ((VERTEX_FACE, slice(None, split)), (EDGE_EDGE, slice(split, None))):
         fill_near(kind, x, tables[kind], pairs_of[kind], Near(*(column[rows] for column in near)), helpers)
     kinds = np.repeat(np.array(KINDS, np.int8), (split, len(near.distance) - split))
-    return Proximity(kinds, *near, stages=tally.stages())
+    return logged("proximity", scene_mesh, Proximity(kinds, *near, stages=tally.stages()), tally)
 
 
 def distance(mesh_a: Any, xa: Any, mesh_b: Any, xb: Any, *, threads: int | None = None) -> Distance:

@@ -119,6 +119,11 @@ def find_near(
 class Walker:
     """One thread's way through the hierarchy, and what it does with the pairs of elements it comes by."""
 
+    plan: Plan
+    crew: Crew
+    front: Front | None
+    tally: Tally
+
     def __init__(self, plan: Plan, crew: Crew, front: Front | None = None) -> None:
         self.plan, self.crew, self.front, self.tally = plan, crew, front, Tally()
         self._stack = np.empty((STACK_SIZE, 2), np.int32)
@@ -183,8 +188,8 @@ class Worker(Walker):
 
     def __init__(self, plan: Plan, crew: Crew, front: Front | None = None) -> None:
         super().__init__(plan, crew, front)
-        self.horizon = 1.0  # contacts later than this are not wanted
-        self.fuzz = 0.0  # what is discarded stays free of contact if vertices are off by this much
+        self.horizon: float = 1.0  # contacts later than this are not wanted
+        self.fuzz: float = 0.0  # what is discarded stays free of contact if vertices are off by this much
         self.found: list[Found] = []
         # An element owns at most three vertices and three edges: 6 vertex-face and 9 edge-edge pairs of two elements.
         self._feature_pairs = np.empty((6 * BLOCK, 2), np.int32), np.empty((9 * BLOCK, 2), np.int32)

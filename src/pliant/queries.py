@@ -9,7 +9,7 @@ import numpy as np
 from pliant._arrays import ShapeError, as_doubles, as_floats, as_number, as_radii, choose, require_finite, thread_count
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
-from pliant._threads import Crew
+from pliant._threads import Crew, Progress
 from pliant.contacts import Distances, Queries
 from pliant.elementary.advance import TOLERANCE, Approach, advance_pairs, approach_of
 from pliant.elementary.certified import MISS
@@ -30,6 +30,7 @@ def vertex_face(
     solver: str = "exact",
     tolerance: float = TOLERANCE,
     threads: int | None = None,
+    progress: Progress | bool | None = None,
 ) -> Queries:
     """Does a vertex touch a triangle while all move in straight lines, and when first?
 
@@ -38,10 +39,11 @@ def vertex_face(
         triangle and add up
     solver : "exact" or "advance" (conservative advancement, which a min_distance always uses)
     tolerance : of advancement, relative to the extent of the eight points: what comes so close is reported too
+    threads, progress : as in ``pliant.ccd``
 
     The exact answer is that of real arithmetic on the given doubles; degenerate triangles are segments or points.
     """
-    return _decide(VERTEX_FACE, x0, x1, min_distance, solver, tolerance, threads)
+    return _decide(VERTEX_FACE, x0, x1, min_distance, solver, tolerance, Crew(thread_count(threads), progress))
 
 
 def edge_edge(
@@ -52,13 +54,14 @@ def edge_edge(
     solver: str = "exact",
     tolerance: float = TOLERANCE,
     threads: int | None = None,
+    progress: Progress | bool | None = None,
 ) -> Queries:
     """Do two edges touch while all move in straight lines, and when first?
 
     x0, x1 : (k, 4, 3) positions of a0, a1, b0, b1 at t = 0 and t = 1, k queries that have nothing to do with each other
-    min_distance, solver, tolerance : as in ``vertex_face``
+    min_distance, solver, tolerance, threads, progress : as in ``vertex_face``
     """
-    return _decide(EDGE_EDGE, x0, x1, min_distance, solver, tolerance, threads)
+    return _decide(EDGE_EDGE, x0, x1, min_distance, solver, tolerance, Crew(thread_count(threads), progress))
 
 
 def as_queries(x: Any, name: str, points: int = 4) -> np.ndarray:
@@ -78,9 +81,7 @@ def as_tuples(x: Any, name: str, points: int) -> np.ndarray:
     return array
 
 
-def _decide(
-    kind: int, x0: Any, x1: Any, min_distance: Any, solver: str, tolerance: float, threads: int | None
-) -> Queries:
+def _decide(kind: int, x0: Any, x1: Any, min_distance: Any, solver: str, tolerance: float, crew: Crew) -> Queries:
     x0, x1 = as_queries(x0, "x0"), as_queries(x1, "x1")
     if x0.shape != x1.shape:
         raise ShapeError(f"x0 holds {len(x0)} queries, but x1 holds {len(x1)}")
@@ -90,7 +91,7 @@ def _decide(
     x0, x1 = x0.reshape(-1, 3), x1.reshape(-1, 3)
     table, pairs, quads = _features(kind, count)
     toi, toi_upper, status = np.empty(count), np.empty(count), np.empty(count, np.int8)
-    crew, tallies = Crew(thread_count(threads)), [Tally() for _ in range(thread_count(threads))]
+    tallies = [Tally() for _ in range(crew.threads)]
 
     def work(worker: int, start: int) -> None:
         part = slice(start, min(start + _CHUNK, count))

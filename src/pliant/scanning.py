@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,11 @@ from pliant._arrays import choose, thread_count
 from pliant._threads import Progress
 from pliant.contacts import Contacts, Intersections
 from pliant.detector import Detector
+from pliant.exports import frame_of
 from pliant.sequence import Sequence
+
+if TYPE_CHECKING:
+    import pandas
 
 LOOKING_FOR = ("both", "contacts", "intersections")
 
@@ -65,6 +69,24 @@ class Scan:
             f"Scan({self.sequence.name!r}: {self.contact_counts.sum()} contacts, "
             f"{self.intersection_counts.sum()} intersections, {len(self)} frames, {self.seconds:.3g} s)"
         )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per frame."""
+        contacts = [one.contacts for one in self.frames]
+        columns: dict[str, Any] = {"frame": [one.number for one in self.frames]}
+        columns |= {"time": [one.time for one in self.frames], "contacts": self.contact_counts}
+        columns["vertex-face"] = [0 if one is None else int(np.count_nonzero(one.kind == 0)) for one in contacts]
+        columns["edge-edge"] = [0 if one is None else int(np.count_nonzero(one.kind == 1)) for one in contacts]
+        columns["first_toi"] = [np.nan if one is None or len(one) == 0 else float(one.toi.min()) for one in contacts]
+        columns["intersections"] = self.intersection_counts
+        for i, name in enumerate(("contacts_seconds", "intersections_seconds")):
+            columns[name] = [one.seconds[i] for one in self.frames]
+        return frame_of(columns)
+
+    def _repr_html_(self) -> str:
+        from pliant.report.thumbnails import scan_card
+
+        return scan_card(self)
 
 
 def scan(

@@ -46,12 +46,14 @@ class Sequence:
         objects: Any = None,
         name: str = "sequence",
     ) -> None:
-        self.cells = None if cells is None else dict(cells)
+        self.cells: dict[str, Any] | None = None if cells is None else dict(cells)
         self.faces: np.ndarray = _boundary(self.cells) if faces is None and self.cells else TriMesh(faces).faces
-        self.times = np.arange(len(frames), dtype=np.float64) if times is None else np.asarray(times, np.float64)
+        self.times: np.ndarray = (
+            np.arange(len(frames), dtype=np.float64) if times is None else np.asarray(times, np.float64)
+        )
         if self.times.shape != (len(frames),):
             raise ShapeError(f"times has the shape {self.times.shape}, but there are {len(frames)} frames")
-        self.objects = None if objects is None else np.asarray(objects)
+        self.objects: np.ndarray | None = None if objects is None else np.asarray(objects)
         self.name = name
         self._frames = frames
 
@@ -92,6 +94,11 @@ class Sequence:
 
     def __repr__(self) -> str:
         return f"Sequence({self.name!r}: {len(self.faces)} triangles, {len(self)} frames)"
+
+    def _repr_html_(self) -> str:
+        from pliant.report.thumbnails import sequence_card
+
+        return sequence_card(self)
 
 
 class _Chosen:

@@ -43,7 +43,7 @@ class Race:
     """
 
     def __init__(self, scene: Prepared, plan: Plan, tally: Tally, threads: int) -> None:
-        self.horizon = 1.0
+        self.horizon: float = 1.0
         self._scene, self._bounds, self._tally = scene, plan.bounds, tally
         self._fitted, self._fitted_to = fit(scene, plan.bounds, 1.0, ROOM, tally, Crew(threads)), 1.0
         self._horizon_lock, self._fit_lock = threading.Lock(), threading.Lock()

@@ -10,7 +10,7 @@ import numpy as np
 from pliant._arrays import OptionError, ShapeError, as_floats, as_number, as_radii, choose, require_finite, thread_count
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
-from pliant._threads import Crew
+from pliant._threads import Crew, Progress
 from pliant.contacts import Distances, TrianglePairs
 from pliant.elementary.advance import TOLERANCE, approach_of
 from pliant.elementary.certified import MISS
@@ -34,6 +34,7 @@ def triangle_triangle(
     tolerance: float = TOLERANCE,
     culls: Sequence[str] = CULLS,
     threads: int | None = None,
+    progress: Progress | bool | None = None,
 ) -> TrianglePairs:
     """When do two triangles touch first while their corners move in straight lines, and where?
 
@@ -47,6 +48,7 @@ def triangle_triangle(
     culls : which conditions are used: "centres", the axis between them; "in turn", one axis after another; and those of
         "Simple Culling Methods for Continuous Collision Detection of Deforming Triangles": Corollaries "4.3", "6.2",
         "6.1", Lemma "5.1", Corollary "6.3", Lemmas "4.4" and "5.2". They change the time, never the result
+    threads, progress : as in ``pliant.ccd``
 
     Contact is that of the 6 vertex-face and 9 edge-edge pairs: triangles that pass through each other from the start
     may have none. Degenerate triangles are segments or points.
@@ -63,7 +65,8 @@ def triangle_triangle(
     answer = Firsts(
         np.full(count, np.nan), np.full(count, np.nan), np.full(count, -1, np.int8), np.full(count, MISS, np.int8)
     )
-    crew, tallies = Crew(thread_count(threads)), [Tally() for _ in range(thread_count(threads))]
+    crew = Crew(thread_count(threads), progress)
+    tallies = [Tally() for _ in range(crew.threads)]
 
     def work(worker: int, start: int) -> None:
         part = slice(start, min(start + _CHUNK, count))

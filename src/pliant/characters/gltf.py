@@ -21,6 +21,9 @@ _SUPPORTED = ("KHR_mesh_quantization",)
 class Entry:
     """One object of the JSON. Values are checked when they are asked for."""
 
+    file: str
+    place: str
+
     def __init__(self, file: str, place: str, values: Any) -> None:
         if not isinstance(values, dict):
             raise FormatError(f"{file}: {place}: has to be an object, but is {_shown(values)}")
@@ -102,6 +105,10 @@ def _shown(value: Any) -> str:
 
 class Document:
     """A .glb or .gltf file. Buffers are read when they are first asked for."""
+
+    path: Path
+    name: str
+    root: Entry
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, path.name

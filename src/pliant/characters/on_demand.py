@@ -25,6 +25,7 @@ from pliant.characters.rig import Skeleton
 from pliant.characters.watching import Watching
 from pliant.elementary.certified import HIT
 from pliant.elementary.containment import Shapes, decide_containment
+from pliant.mesh.volumes import VolumeMesh
 
 UPDATES = ("safe", "full", "angles")
 
@@ -66,7 +67,7 @@ class CollisionDetector:
         if update == "angles" and skeleton is None:
             raise OptionError('update="angles" needs a skeleton')
         self._obstacles, self._count = tuple(obstacles), len(body.rest)
-        self.volume = join(body.volume, self._count, self._obstacles)  # what ids refer to
+        self.volume: VolumeMesh = join(body.volume, self._count, self._obstacles)  # what ids refer to
         owners = _owners(body, self._obstacles)
         joint_count = int(body.joints.max(initial=0)) + 1 if skeleton is None else len(skeleton.joints)
         rest = np.concatenate((body.rest, *place(self._obstacles, None)))

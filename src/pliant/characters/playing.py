@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant._arrays import as_number, choose, thread_count
+from pliant._log import LOG
+from pliant._threads import Progress
 from pliant.characters.blending import dual_quaternion_blend, linear_blend
 from pliant.characters.bodies import body_of
 from pliant.characters.body import Body
@@ -68,6 +70,7 @@ def play(
     rate: float = 60.0,
     seconds: float | None = None,
     threads: int | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[Frame]:
     """Every frame of a clip, from its begin, with all penetrations.
 
@@ -80,6 +83,7 @@ def play(
     rate : frames a second
     seconds : how long; default: as long as the clip, or one frame without one. After its end a clip stands still
     threads : number of threads; default: as many as there are cores
+    progress : called with the number of frames that are done, and of all of them
     """
     choose(skinning, "skinning", SKINNINGS)
     clip = None if clip is None else character.clip(clip)
@@ -99,7 +103,14 @@ def play(
     else:
         find, volume = _find_of(flesh), flesh.volume
     times = frame_times(clip, rate, seconds)
-    return _frames(Playing(character, clip, body, tuple(obstacles), rigid, volume, threads), step, find, times)
+    frames = _frames(Playing(character, clip, body, tuple(obstacles), rigid, volume, threads), step, find, times)
+    return frames if progress is None else _reported(frames, len(times), progress)
+
+
+def _reported(frames: Iterator[Frame], count: int, progress: Progress) -> Iterator[Frame]:
+    for done, frame in enumerate(frames, 1):
+        progress(done, count)
+        yield frame
 
 
 def frame_times(clip: Clip | None, rate: float = 60.0, seconds: float | None = None) -> np.ndarray:
@@ -139,7 +150,9 @@ def _frames(playing: Playing, step: _Step, find: _Find, times: np.ndarray) -> It
         last = time.perf_counter() - clock
         together = np.concatenate((x, *place(rigid, moved)))
         found = measure(volume, together, pairs, carriers, threads)
-        yield Frame(t, x, skin, found, *(1e3 * s for s in (spent[0] + posing, spent[1], spent[2] + last)))
+        frame = Frame(t, x, skin, found, *(1e3 * s for s in (spent[0] + posing, spent[1], spent[2] + last)))
+        LOG.info("play of %s: %r", character.name, frame)
+        yield frame
 
 
 def _moved(obstacles: Sequence[Any], t: float) -> np.ndarray | None:

@@ -81,7 +81,8 @@ class PositionBasedSkinning:
     ) -> None:
         if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer) or iterations < 1:
             raise OptionError(f"iterations={iterations!r} must be a positive integer")
-        self.character, self.body = character, body
+        self.character: Character = character
+        self.body: Body = body
         self._iterations, self._damping = int(iterations), as_number(damping, "damping", 0.0, math.inf)
         self._crew, self.stages = Crew(thread_count(threads)), ()
         self._response = Response(body, character.skeleton, update, obstacles, self._crew.threads)
@@ -92,7 +93,7 @@ class PositionBasedSkinning:
         freedom = self._response.freedom
         freedom[: len(near)] = 1.0 - _HEAVY * near**2
         self._flesh, self._rest_lengths, self._rest_volumes = flesh_of(body, freedom)
-        self.edge = float(self._rest_lengths.mean()) if len(self._rest_lengths) else 1.0
+        self.edge: float = float(self._rest_lengths.mean()) if len(self._rest_lengths) else 1.0
         self._firmness = SKIN * (1.0 - near) ** 2
         self._yielding = np.zeros(len(near))
         self._yielding[body.volume.vertices] = 1.0 - near[body.volume.vertices]

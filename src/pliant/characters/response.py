@@ -52,6 +52,12 @@ class Response:
     volume : tetrahedra of the body, and after them those of the obstacles
     """
 
+    x: np.ndarray
+    freedom: np.ndarray
+    held: np.ndarray
+    turned: np.ndarray
+    friction: float
+
     def __init__(
         self, body: Body, skeleton: Skeleton, update: str, obstacles: Sequence[Obstacle], threads: int
     ) -> None:

@@ -24,11 +24,14 @@ ABOVE_LEAVES = 4
 
 
 class Front:
+    pairs: np.ndarray  # (f, 2) int32
+    lowest: int  # first node of its lowest level
+
     def __init__(self, forest: Forest, wanted: int, most: int, above_leaves: int = ABOVE_LEAVES) -> None:
         """most: about how many pairs that overlap there are to be in the first one."""
         self.pairs, level = cut_through(forest, wanted, most)
         depth = (len(forest.begin) - 1).bit_length() - 1
-        self.lowest = 1 << max(level, depth - above_leaves)  # first node of its lowest level
+        self.lowest = 1 << max(level, depth - above_leaves)
         self._parts: dict[int, list[np.ndarray]] = {}
 
     def __len__(self) -> int:

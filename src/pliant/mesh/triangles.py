@@ -23,9 +23,9 @@ class TriMesh:
 
     def __init__(self, faces: Any = None, edges: Any = None, points: Any = None) -> None:
         # Copies: what is derived from them is kept, and must not go stale when the caller's arrays change.
-        self.faces = as_indices(() if faces is None else faces, "faces", 3).copy()
-        self.loose_edges = as_indices(() if edges is None else edges, "edges", 2).copy()
-        self.loose_points = as_indices(() if points is None else points, "points", 1).copy()
+        self.faces: np.ndarray = as_indices(() if faces is None else faces, "faces", 3).copy()
+        self.loose_edges: np.ndarray = as_indices(() if edges is None else edges, "edges", 2).copy()
+        self.loose_points: np.ndarray = as_indices(() if points is None else points, "points", 1).copy()
 
     def __repr__(self) -> str:
         loose = f", {len(self.loose_edges)} loose edges" if len(self.loose_edges) else ""

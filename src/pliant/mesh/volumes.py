@@ -55,12 +55,13 @@ class Surface(TriMesh):
     """
 
     def __init__(self, volume: VolumeMesh) -> None:
-        self.volume_faces = np.flatnonzero(volume.boundary).astype(np.int32)
+        self.volume_edges: np.ndarray
+        self.volume_faces: np.ndarray = np.flatnonzero(volume.boundary).astype(np.int32)
         faces, self.volume_edges, edges, sides = pick_faces(
             self.volume_faces, volume.faces, volume.face_edges, volume.edges
         )
         super().__init__(faces)
-        self.cells = volume.face_cells.items[volume.face_cells.start[self.volume_faces]]
+        self.cells: np.ndarray = volume.face_cells.items[volume.face_cells.start[self.volume_faces]]
         self._picked = edges, sides
 
     @cached_property
@@ -88,7 +89,9 @@ class VolumeMesh:
             )
         _require_known(given)
         # Copies: what is derived from them is kept, and must not go stale when the caller's arrays change.
-        self.cells = {name: as_indices(given.get(name, ()), name, _columns(name)).copy() for name in TYPES}
+        self.cells: dict[str, np.ndarray] = {
+            name: as_indices(given.get(name, ()), name, _columns(name)).copy() for name in TYPES
+        }
         first = 0
         for name, array in self.cells.items():
             i, vertex = first_repetition(array)

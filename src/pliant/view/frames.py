@@ -1,0 +1,113 @@
+"""Frames of a sequence with what collides in them, computed when they are first shown and kept while there is room."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+
+import numpy as np
+
+from pliant._arrays import MeshError, OptionError, require_in_range, thread_count
+from pliant.detector import Detector
+from pliant.mesh.triangles import TriMesh
+from pliant.sequence import Sequence
+from pliant.view.layers import FrameView
+
+MEMORY = 256 * 2**20  # bytes of results that are kept
+
+
+class EmptySequenceError(MeshError):
+    """There is nothing to show."""
+
+
+class Frames:
+    """What ``pliant.scan`` would find, frame by frame, in any order.
+
+    sequence : what is looked at
+    pairs, culling, threads : as in ``pliant.Detector``
+    memory : bytes of frames that are kept, besides the one asked for last; those not looked at for longest go first
+
+    Forward, a detector goes from frame to frame; for a jump there is a new one, since a detector has to look at every
+    motion. Both give the same tables.
+    """
+
+    sequence: Sequence
+    mesh: TriMesh
+    pairs: str
+    culling: str
+    threads: int
+    counts: np.ndarray  # (f, 2) int64, contacts and intersections; -1 is not yet known
+
+    def __init__(
+        self, sequence: Sequence, *, pairs: str = "all", culling: str = "cones+front", threads: int | None = None,
+        memory: int = MEMORY,
+    ) -> None:  # fmt: skip
+        if len(sequence) == 0:
+            raise EmptySequenceError(f"{sequence.name} has no frames to show")
+        if memory < 0:
+            raise OptionError(f"memory={memory!r} must not be negative")
+        self.sequence, self.mesh = sequence, TriMesh(sequence.faces)
+        self.pairs, self.culling, self.threads = pairs, culling, thread_count(threads)
+        self.counts = np.full((len(sequence), 2), -1, np.int64)
+        self._memory, self._kept = memory, OrderedDict[int, FrameView]()
+        self._detector, self._at = self._fresh(), -1  # the frame that the detector is at
+        self._labels: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.sequence)
+
+    def __contains__(self, number: int) -> bool:
+        """Whether a frame is kept, and costs nothing."""
+        return number in self._kept
+
+    @property
+    def nbytes(self) -> int:
+        """Of what is kept."""
+        return sum(frame.nbytes for frame in self._kept.values())
+
+    def __getitem__(self, number: int) -> FrameView:
+        number = range(len(self))[number]
+        if number in self._kept:
+            self._kept.move_to_end(number)
+            return self._kept[number]
+        frame = self._looked_at(number)
+        self.counts[number] = len(frame.contacts), len(frame.intersections)
+        self._kept[number] = frame
+        while len(self._kept) > 1 and self.nbytes > self._memory:
+            self._kept.popitem(last=False)
+        return frame
+
+    def _fresh(self) -> Detector:
+        return Detector(
+            self.mesh, objects=self.sequence.objects, pairs=self.pairs, culling=self.culling, threads=self.threads
+        )
+
+    def _looked_at(self, number: int) -> FrameView:
+        x = self.sequence[number]
+        require_in_range(self.mesh.faces, "faces", len(x))
+        x0 = self.sequence[number - 1] if number else x
+        if self._at != number - 1:
+            self._detector = self._fresh()
+            if number:
+                self._detector.advance(x0)
+        self._at = -2  # nowhere, should the next lines fail
+        clock = time.perf_counter()
+        contacts, crossing = self._detector.advance(x), self._detector.intersections(x)
+        seconds = time.perf_counter() - clock
+        self._at = number
+        labels = self._objects(len(x))
+        ends = labels[contacts.vertices[:, [0, 3]]]  # the first vertex is of the one feature, the last of the other
+        crossed = labels[self.mesh.faces[crossing.faces, 0]]
+        return FrameView(
+            number, float(self.sequence.times[number]), x0, x, contacts, crossing,
+            ends[:, 0] == ends[:, 1], crossed[:, 0] == crossed[:, 1], seconds,
+        )  # fmt: skip
+
+    def _objects(self, count: int) -> np.ndarray:
+        """(n,) label of the object of each vertex."""
+        if self.sequence.objects is not None:
+            return self.sequence.objects
+        if self._labels is None:
+            self._labels = np.full(count, -1, np.int32)
+            self._labels[: self.mesh.vertex_limit] = self.mesh.components
+        return self._labels

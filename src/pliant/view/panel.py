@@ -1,0 +1,114 @@
+"""The controls of a viewer, and what they ask for."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pliant.view.layers import Layers
+
+if TYPE_CHECKING:
+    import viser
+
+UP = ("x", "y", "z")
+
+
+class Wanted(NamedTuple):
+    """What the controls ask for."""
+
+    frame: int
+    layers: Layers
+    contact: int = 0  # the how-many-th of those that are shown, in order of time; 0 is none
+    at_contact: bool = False  # show positions at the time of that contact
+    points: bool = True  # of contact
+    edges: bool = False  # of all triangles
+    through: bool = False  # see through the surface
+    up: str = "y"
+
+
+class Panel:
+    """Controls in the panel of a viser server; ``changed`` is set when somebody touches one.
+
+    frames : how many there are
+    up : "x", "y" or "z"
+    """
+
+    changed: threading.Event
+    asked_to_compare: threading.Event
+    frame: viser.GuiSliderHandle[int]
+    speed: viser.GuiSliderHandle[int]
+    contact: viser.GuiSliderHandle[int]
+    play: viser.GuiCheckboxHandle
+    within: viser.GuiCheckboxHandle
+    between: viser.GuiCheckboxHandle
+    vertex_face: viser.GuiCheckboxHandle
+    edge_edge: viser.GuiCheckboxHandle
+    intersections: viser.GuiCheckboxHandle
+    points: viser.GuiCheckboxHandle
+    edges: viser.GuiCheckboxHandle
+    through: viser.GuiCheckboxHandle
+    at_contact: viser.GuiCheckboxHandle
+    up: viser.GuiDropdownHandle[str]
+    approach: viser.GuiButtonHandle
+    compare: viser.GuiButtonHandle
+    about_frame: viser.GuiHtmlHandle
+    about_contact: viser.GuiHtmlHandle
+    about_culling: viser.GuiHtmlHandle
+
+    def __init__(self, server: viser.ViserServer, frames: int, up: str) -> None:
+        self.changed = threading.Event()
+        self.asked_to_compare = threading.Event()
+        gui = server.gui
+        with gui.add_folder("Time"):
+            self.frame = gui.add_slider("frame", 0, max(frames - 1, 0), 1, 0, disabled=frames < 2)
+            self.play = gui.add_checkbox("play", False, disabled=frames < 2)
+            self.speed = gui.add_slider("frames a second", 1, 60, 1, 12, disabled=frames < 2)
+            self.about_frame = gui.add_html("")
+        with gui.add_folder("Layers"):
+            self.within = gui.add_checkbox("self", True, hint="pairs of one object with itself")
+            self.between = gui.add_checkbox("inter", True, hint="pairs of two objects")
+            self.vertex_face = gui.add_checkbox("vertex-face", True)
+            self.edge_edge = gui.add_checkbox("edge-edge", True)
+            self.intersections = gui.add_checkbox("intersections", True, hint="triangles that intersect in this frame")
+            self.points = gui.add_checkbox("points", True, hint="where contacts happen, when they do")
+            self.edges = gui.add_checkbox("wireframe", False)
+            self.through = gui.add_checkbox("see through", False)
+            self.up = gui.add_dropdown("up", UP, initial_value=up)
+        with gui.add_folder("Contact"):
+            self.contact = gui.add_slider("contact", 0, 1, 1, 0, hint="in order of time; or click on a point")
+            self.at_contact = gui.add_checkbox("at its time", False, hint="the surface when this contact happens")
+            self.approach = gui.add_button("go there")
+            self.about_contact = gui.add_html("")
+        with gui.add_folder("Culling"):
+            self.compare = gui.add_button("compare ways of culling")
+            self.about_culling = gui.add_html("")
+        for control in self._controls():
+            control.on_update(self._note)
+        self.compare.on_click(self._note_compare)
+
+    def _controls(self) -> tuple[Any, ...]:
+        layers = self.within, self.between, self.vertex_face, self.edge_edge, self.intersections
+        looks = self.points, self.edges, self.through, self.up
+        return (self.frame, self.play, self.speed, *layers, *looks, self.contact, self.at_contact)
+
+    def _note(self, _: Any) -> None:
+        self.changed.set()
+
+    def _note_compare(self, _: Any) -> None:
+        self.asked_to_compare.set()
+        self.changed.set()
+
+    def wanted(self) -> Wanted:
+        switches = self.within, self.between, self.vertex_face, self.edge_edge, self.intersections
+        return Wanted(
+            int(self.frame.value), Layers(*(bool(one.value) for one in switches)), int(self.contact.value),
+            bool(self.at_contact.value), bool(self.points.value), bool(self.edges.value), bool(self.through.value),
+            str(self.up.value),
+        )  # fmt: skip
+
+    def offer_contacts(self, count: int) -> None:
+        """Let one of so many contacts be picked; what is picked beyond them is picked no longer."""
+        if self.contact.value > count:
+            self.contact.value = 0
+        self.contact.max = max(count, 1)
+        self.contact.disabled = self.approach.disabled = count == 0

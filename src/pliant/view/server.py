@@ -1,0 +1,229 @@
+"""The server: a loop that shows what the controls ask for, in the thread that also computes it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import ipaddress
+import threading
+import time
+import warnings
+import webbrowser
+from typing import TYPE_CHECKING, Any
+
+from pliant._arrays import choose
+from pliant._log import LOG
+from pliant.scenes import Scene
+from pliant.sequence import Sequence
+from pliant.view.comparing import compare
+from pliant.view.drawing import Drawing
+from pliant.view.frames import Frames
+from pliant.view.layers import FrameView, Layers, Shown
+from pliant.view.panel import UP, Panel, Wanted
+from pliant.view.words import comparison_words, contact_words, frame_words, note
+
+if TYPE_CHECKING:
+    import viser
+
+_PATIENCE = 0.2  # seconds between looks at whether to stop
+
+
+def serve(
+    sequence: Sequence | Scene,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    pairs: str = "all",
+    culling: str = "cones+front",
+    threads: int | None = None,
+    up: str = "y",
+    open_browser: bool = False,
+    block: bool = True,
+) -> Viewer:
+    """Show a sequence in a browser: its frames, what collides, and every contact with its numbers.
+
+    sequence : a ``pliant.Sequence`` or a scene; frames are looked at when they are first shown
+    host : who is listened to; the default is this machine alone
+    port : the next free one from here on; 0 for any
+    pairs, culling, threads : as in ``pliant.Detector``
+    up : the axis that points upwards, "x", "y" or "z"
+    open_browser : open a tab of the browser
+    block : return when Ctrl-C is pressed; else at once, and ``viewer.stop()`` ends it
+    """
+    if isinstance(sequence, Scene):
+        sequence = Sequence(sequence.faces, sequence.frames, objects=sequence.objects, name=sequence.name)
+    choose(up, "up", UP)
+    viewer = Viewer(Frames(sequence, pairs=pairs, culling=culling, threads=threads), _started(host, port, sequence), up)
+    if open_browser:
+        webbrowser.open(viewer.url)
+    if not block:
+        viewer.start()
+        return viewer
+    print(f"pliant: {sequence.name} is shown at {viewer.url} (Ctrl-C ends it)", flush=True)
+    try:
+        viewer.run()
+    except KeyboardInterrupt:
+        print()
+    finally:
+        viewer.stop()
+    return viewer
+
+
+def _started(host: str, port: int, sequence: Sequence) -> viser.ViserServer:
+    try:
+        import viser
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "viser":
+            raise
+        raise ModuleNotFoundError(
+            "pliant.view needs viser, which is in an extra: pip install 'pliant[view]'", name="viser"
+        ) from error
+    if not is_loopback(host):
+        warnings.warn(
+            f"host={host!r}: whoever can reach this machine can look at {sequence.name} and use the controls; "
+            "127.0.0.1 is this machine alone",
+            stacklevel=3,
+        )
+    with _quiet():
+        server = viser.ViserServer(host=host, port=port, label=f"pliant: {sequence.name}", verbose=False)
+    server.gui.set_panel_label(f"pliant: {sequence.name}")
+    server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(46, 92, 138))
+    return server
+
+
+def _quiet() -> contextlib.AbstractContextManager[object]:
+    """viser greets and takes leave on stdout, whatever its `verbose` is."""
+    return contextlib.redirect_stdout(io.StringIO())
+
+
+def is_loopback(host: str) -> bool:
+    """Nobody outside of this machine can reach it."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Viewer:
+    """A sequence that is being shown; ``serve`` makes one.
+
+    One thread computes and draws: controls only say that something changed, so that moving a slider over many frames
+    shows the last one and not all of them, and a detector is never asked by two threads.
+    """
+
+    frames: Frames
+    panel: Panel
+
+    def __init__(self, frames: Frames, server: viser.ViserServer, up: str) -> None:
+        self.frames, self._server = frames, server
+        self.panel = Panel(server, len(frames), up)
+        self._drawing = Drawing(server, frames.mesh, frames.sequence[0])
+        self._stopping, self._thread = threading.Event(), None
+        self._now: tuple[Wanted, FrameView, Shown] | None = None
+        self._next_at = 0.0
+        server.scene.on_click()(self._clicked)
+        self.panel.approach.on_click(self._approached)
+
+    @property
+    def url(self) -> str:
+        host = self._server.get_host()
+        host = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # what is listened to is no address to go to
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._server.get_port()}"
+
+    @property
+    def now(self) -> tuple[Wanted, FrameView, Shown] | None:
+        """What is shown: what was asked for, the frame, and what of it the layers leave; None before the first."""
+        return self._now
+
+    def __repr__(self) -> str:
+        return f"Viewer({self.frames.sequence!r}, {self.url})"
+
+    def start(self) -> None:
+        """Run in a thread of its own."""
+        self._thread = threading.Thread(target=self.run, name="pliant view", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the loop and the server; a frame that is being looked at is finished first."""
+        self._stopping.set()
+        self.panel.changed.set()
+        if self._thread is not None:
+            self._thread.join()
+        with _quiet():
+            self._server.stop()
+
+    def run(self) -> None:
+        """Show what the controls ask for, until ``stop`` or Ctrl-C."""
+        self.panel.changed.set()
+        while not self._stopping.is_set():
+            self.panel.changed.wait(self._pause())
+            self.panel.changed.clear()
+            try:
+                self._play()
+                self._update()
+            except Exception as error:  # of a frame that cannot be read, say: the others can still be looked at
+                LOG.warning("view: %s", error, exc_info=True)
+                self.panel.play.value = False
+                self.panel.about_frame.content = note(f"frame {self.panel.frame.value}: {error}")
+                self._now = None
+
+    def _pause(self) -> float:
+        if not self.panel.play.value:
+            return _PATIENCE
+        return min(max(self._next_at - time.perf_counter(), 0.0), _PATIENCE)
+
+    def _play(self) -> None:
+        """The next frame, when its time has come; after the last one the first."""
+        clock = time.perf_counter()
+        if self.panel.play.value and clock >= self._next_at:
+            self._next_at = clock + 1.0 / float(self.panel.speed.value)
+            if self._now is not None:
+                self.panel.frame.value = (int(self.panel.frame.value) + 1) % len(self.frames)
+
+    def _update(self) -> None:
+        wanted = self.panel.wanted()
+        if self._now is None or wanted != self._now[0]:
+            self._show(wanted)
+        if self.panel.asked_to_compare.is_set():
+            self.panel.asked_to_compare.clear()
+            self.panel.about_culling.content = note("computing ...")
+            self.panel.about_culling.content = comparison_words(wanted.frame, compare(self.frames, wanted.frame))
+
+    def _show(self, wanted: Wanted) -> None:
+        frame = self._looked_at(wanted.frame)
+        shown = self._left(frame, wanted.layers)
+        self.panel.offer_contacts(len(shown.contacts))
+        wanted = wanted._replace(contact=int(self.panel.contact.value))
+        self._drawing.show(frame, shown, wanted)
+        self.panel.about_frame.content = frame_words(frame, shown, len(self.frames))
+        if wanted.contact:
+            self.panel.about_contact.content = contact_words(frame, int(shown.contacts[wanted.contact - 1]))
+        else:
+            self.panel.about_contact.content = note("none is picked: move the slider, or click on a point")
+        self._now = wanted, frame, shown
+
+    def _looked_at(self, number: int) -> FrameView:
+        if number not in self.frames:
+            self.panel.about_frame.content = note(f"looking at frame {number} ...")
+        return self.frames[number]
+
+    def _left(self, frame: FrameView, layers: Layers) -> Shown:
+        """As before where neither the frame nor the layers are others."""
+        if self._now is not None and self._now[1] is frame and self._now[0].layers == layers:
+            return self._now[2]
+        return frame.shown(layers, self.frames.mesh)
+
+    def _clicked(self, event: Any) -> None:
+        now = self._now
+        meant = None if now is None else self._drawing.meant(now[2], event.ray_origin, event.ray_direction)
+        if meant is not None:
+            self.panel.contact.value = meant
+            self.panel.changed.set()
+
+    def _approached(self, event: Any) -> None:
+        if self._now is not None and event.client is not None:
+            wanted, _, shown = self._now
+            if wanted.contact:
+                self._drawing.approach(event.client, shown.points[wanted.contact - 1])

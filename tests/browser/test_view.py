@@ -1,0 +1,93 @@
+"""The viewer in a real browser: move the timeline, toggle a layer, pick a contact, look at what is shown."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+import pliant
+
+CHROMIUM = os.environ.get("PLIANT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+# WebGL without a graphics card.
+FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+PATIENCE = 120_000  # milliseconds: software rendering on a busy machine
+
+pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
+playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need playwright: pip install playwright")
+if CHROMIUM is None:
+    pytest.skip("no Chromium is installed (or named by PLIANT_CHROMIUM)", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def viewer():
+    viewer = pliant.view.serve(pliant.scenes.load("bishop", triangles=1500, frames=4), port=0, block=False, up="z")
+    yield viewer
+    viewer.stop()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as api:
+        browser = api.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=[(1280, 800), (390, 844)], ids=["wide", "narrow"])
+def page(browser, viewer, request):
+    page = browser.new_page(viewport=dict(zip(("width", "height"), request.param)))
+    page.set_default_timeout(PATIENCE)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto(viewer.url)
+    page.get_by_text("0 of 0 .. 3").wait_for()
+    yield page
+    page.close()
+    assert errors == []
+
+
+def checkbox(page, label):
+    """Labels of viser are beside their controls, not of them."""
+    return page.get_by_text(label, exact=True).locator("xpath=following::input[@type='checkbox'][1]")
+
+
+def test_timeline_layers_and_contacts(page, viewer):
+    scene = pliant.scenes.load("bishop", triangles=1500, frames=4)
+    contacts = pliant.ccd(scene.faces, scene.frames[1], scene.frames[2])
+    assert len(contacts.vf) > 0
+    timeline = page.get_by_role("slider").first
+    timeline.focus()
+    timeline.press("ArrowRight")
+    timeline.press("ArrowRight")
+    page.get_by_text("2 of 0 .. 3").wait_for()
+    page.get_by_text(f"{len(contacts.vf):,} vertex-face, {len(contacts.ee):,} edge-edge").wait_for()
+    crossings = len(pliant.dcd(scene.faces, scene.frames[2]))
+    page.get_by_text(f"{len(contacts):,} contacts, {crossings:,} intersections").wait_for()
+
+    checkbox(page, "edge-edge").uncheck()
+    page.get_by_text(f"{len(contacts.vf):,} contacts, {crossings:,} intersections").wait_for()
+    assert len(viewer.now[2].contacts) == len(contacts.vf)
+    checkbox(page, "edge-edge").check()
+    page.get_by_text(f"{len(contacts):,} contacts, {crossings:,} intersections").wait_for()
+
+    picker = page.get_by_role("slider").last
+    picker.focus()
+    picker.press("ArrowRight")
+    page.get_by_text(f"{contacts.toi.min():.15g}", exact=True).first.wait_for()
+    picker.press("ArrowLeft")
+    timeline.focus()
+    timeline.press("ArrowLeft")
+    timeline.press("ArrowLeft")
+    page.get_by_text("0 of 0 .. 3").wait_for()
+
+
+def test_something_is_drawn(page):
+    """The surface is grey on white, and covers a part of the window."""
+    from tests.browser.pixels import coloured
+
+    page.wait_for_timeout(2000)
+    share = coloured(page.locator("canvas").first.screenshot(timeout=PATIENCE))
+    assert 0.01 < share < 0.9
