@@ -38,6 +38,7 @@ from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.mesh.subjects import Subject, subject_of, surface_of
 from pliant.mesh.triangles import TriMesh
+from pliant.mesh.welding import weld
 from pliant.motion import Motion
 from pliant.pairs.order import canonical_order
 from pliant.pipeline import Found, find_contacts
@@ -271,7 +272,7 @@ def dcd(
     """
     scene_mesh, x, _, labels = gate(mesh, x, x, objects, pairs, ("x", "x"))
     if merge:
-        scene_mesh = merged_by_position(scene_mesh, x, None if objects is None else labels)
+        scene_mesh = TriMesh(weld(scene_mesh.faces, x, None if objects is None else labels))
         labels = scene_mesh.components if objects is None and pairs != "all" else labels
     plan = plan_for(pairs, culling, bounds, (), "static")
     tally, crew = Tally(), Crew(thread_count(threads), progress)
@@ -293,19 +294,6 @@ def _report_tangles(hits: Intersections, tangled: str) -> None:
     if tangled == "raise":
         raise TangledError(text)
     warnings.warn(text, stacklevel=4)
-
-
-def merged_by_position(mesh: TriMesh, x: np.ndarray, labels: np.ndarray | None) -> TriMesh:
-    """The faces of a mesh with vertices at equal positions, and with equal labels where given, taken for one."""
-    used = mesh.vertices
-    place = x[used] + 0.0  # -0.0 and 0.0 are the same place
-    keys = (*place.T, np.zeros(len(used)) if labels is None else labels[used])
-    order = np.lexsort(keys)
-    new = np.ones(len(used), bool)
-    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
-    name = np.arange(mesh.vertex_limit, dtype=np.int32)
-    name[used[order]] = used[order[np.flatnonzero(new)]][np.cumsum(new) - 1]
-    return TriMesh(name[mesh.faces])
 
 
 def gate(

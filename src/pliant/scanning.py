@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pliant._arrays import choose, thread_count
+from pliant._tally import Stage, Tally
 from pliant._threads import Progress
 from pliant.contacts import Contacts, Intersections
 from pliant.detector import Detector
 from pliant.exports import frame_of
+from pliant.mesh.triangles import TriMesh
+from pliant.mesh.welding import first_at_place
 from pliant.sequence import Sequence
 
 if TYPE_CHECKING:
@@ -38,6 +42,32 @@ class ScannedFrame(NamedTuple):
     intersections: Intersections | None
     seconds: tuple[float, float]
 
+    @property
+    def contact_count(self) -> int:
+        return 0 if self.contacts is None else len(self.contacts)
+
+    @property
+    def intersection_count(self) -> int:
+        return 0 if self.intersections is None else len(self.intersections)
+
+    @property
+    def first_contact(self) -> float:
+        """The smallest toi of its contacts; NaN where there are none."""
+        return float(self.contacts.toi.min()) if self.contacts else float("nan")
+
+
+class PartPair(NamedTuple):
+    """How often two parts of a mesh, or one with itself, were found together.
+
+    parts : their labels in ``Scan.objects``, the smaller first
+    frames : in how many frames
+    """
+
+    parts: tuple[int, int]
+    contacts: int
+    intersections: int
+    frames: int
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scan:
@@ -50,12 +80,93 @@ class Scan:
     @property
     def contact_counts(self) -> np.ndarray:
         """(f,) int64"""
-        return np.array([0 if one.contacts is None else len(one.contacts) for one in self.frames], np.int64)
+        return np.array([one.contact_count for one in self.frames], np.int64)
 
     @property
     def intersection_counts(self) -> np.ndarray:
         """(f,) int64"""
-        return np.array([0 if one.intersections is None else len(one.intersections) for one in self.frames], np.int64)
+        return np.array([one.intersection_count for one in self.frames], np.int64)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """What every stage did for the contacts, summed over frames."""
+        return _sum(one.contacts.stages for one in self.frames if one.contacts is not None)
+
+    @property
+    def intersection_stages(self) -> tuple[Stage, ...]:
+        """What every stage did for the intersections, summed over frames."""
+        return _sum(one.intersections.stages for one in self.frames if one.intersections is not None)
+
+    @cached_property
+    def mesh(self) -> TriMesh:
+        """The triangles that were looked at: edge ids of contacts are rows of its edges."""
+        return TriMesh(self.sequence.faces)
+
+    @cached_property
+    def objects(self) -> np.ndarray:
+        """(n,) label of the part that each vertex belongs to: those of the sequence, else connected components."""
+        return self.mesh.components if self.sequence.objects is None else self.sequence.objects
+
+    def worst(self, count: int = 10) -> tuple[ScannedFrame, ...]:
+        """At most so many of the frames in which something was found, those with most of it first."""
+        found = self.contact_counts + self.intersection_counts
+        order = np.argsort(-found, kind="stable")[:count]
+        return tuple(self.frames[i] for i in order if found[i])
+
+    def face_counts(self, frame: int | None = None) -> np.ndarray:
+        """(m,) int64: in how many contacts and intersections each face takes part, its edges and corners included.
+
+        frame : one of them, or None for the sum of all
+        """
+        counts = np.zeros(len(self.mesh.faces), np.int64)
+        for one in self._chosen(frame):
+            if one.contacts:
+                counts += faces_in_contact(self.mesh, one.contacts)
+            if one.intersections:
+                counts += np.bincount(one.intersections.faces.reshape(-1), minlength=len(counts))
+        return counts
+
+    def parts(self, frame: int | None = None) -> tuple[PartPair, ...]:
+        """Which parts were found together, those with most contacts and intersections first.
+
+        frame : one of them, or None for the sum of all
+        """
+        sums: dict[tuple[int, int], np.ndarray] = {}
+        for one in self._chosen(frame):
+            here: dict[tuple[int, int], np.ndarray] = {}
+            for column, vertices in enumerate(self._both_sides(one)):
+                labels = np.sort(self.objects[vertices], axis=1)
+                for pair, count in zip(*np.unique(labels, axis=0, return_counts=True)):
+                    here.setdefault((int(pair[0]), int(pair[1])), np.array([0, 0, 1]))[column] += count
+            for parts, counts in here.items():
+                sums[parts] = sums.get(parts, 0) + counts
+        rows = [PartPair(parts, *map(int, counts)) for parts, counts in sums.items()]
+        return tuple(sorted(rows, key=lambda row: (-row.contacts - row.intersections, row.parts)))
+
+    def _chosen(self, frame: int | None) -> tuple[ScannedFrame, ...]:
+        return self.frames if frame is None else (self.frames[frame],)
+
+    def _both_sides(self, one: ScannedFrame) -> tuple[np.ndarray, np.ndarray]:
+        """(k, 2) a vertex of each side: of the contacts of a frame, and of its intersections."""
+        none = np.empty((0, 2), np.int32)
+        # v f0 f1 f2 or a0 a1 b0 b1: the first is of one side and the third of the other, whatever the kind.
+        contacts = one.contacts.vertices[:, [0, 2]] if one.contacts else none
+        return contacts, self.mesh.faces[one.intersections.faces, 0] if one.intersections else none
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per frame."""
+        edges = [0 if one.contacts is None else int(np.count_nonzero(one.contacts.kind)) for one in self.frames]
+        return frame_of({
+            "frame": [one.number for one in self.frames],
+            "time": [one.time for one in self.frames],
+            "contacts": self.contact_counts,
+            "vertex_face": self.contact_counts - edges,
+            "edge_edge": edges,
+            "first_contact": [one.first_contact for one in self.frames],
+            "intersections": self.intersection_counts,
+            "contact_seconds": [one.seconds[0] for one in self.frames],
+            "intersection_seconds": [one.seconds[1] for one in self.frames],
+        })  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -69,19 +180,6 @@ class Scan:
             f"Scan({self.sequence.name!r}: {self.contact_counts.sum()} contacts, "
             f"{self.intersection_counts.sum()} intersections, {len(self)} frames, {self.seconds:.3g} s)"
         )
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per frame."""
-        contacts = [one.contacts for one in self.frames]
-        columns: dict[str, Any] = {"frame": [one.number for one in self.frames]}
-        columns |= {"time": [one.time for one in self.frames], "contacts": self.contact_counts}
-        columns["vertex-face"] = [0 if one is None else int(np.count_nonzero(one.kind == 0)) for one in contacts]
-        columns["edge-edge"] = [0 if one is None else int(np.count_nonzero(one.kind == 1)) for one in contacts]
-        columns["first_toi"] = [np.nan if one is None or len(one) == 0 else float(one.toi.min()) for one in contacts]
-        columns["intersections"] = self.intersection_counts
-        for i, name in enumerate(("contacts_seconds", "intersections_seconds")):
-            columns[name] = [one.seconds[i] for one in self.frames]
-        return frame_of(columns)
 
     def _repr_html_(self) -> str:
         from pliant.report.thumbnails import scan_card
@@ -133,3 +231,34 @@ def scan_frames(
         crossing = detector.intersections(x) if find != "contacts" else None
         seconds = (between - clock, time.perf_counter() - between)
         yield ScannedFrame(index, float(sequence.times[index]), contacts if index else None, crossing, seconds)
+
+
+def weld_frames(sequence: Sequence) -> Sequence:
+    """The same frames, with vertices that are at one position in all of them taken for one. Reads every frame."""
+    place = None
+    for x in sequence:
+        place = first_at_place(x, place)
+    if place is None:
+        return sequence
+    faces = place[sequence.faces]
+    return Sequence(faces, sequence, times=sequence.times, objects=sequence.objects, name=sequence.name)
+
+
+def _sum(stages: Iterable[Iterable[Stage]]) -> tuple[Stage, ...]:
+    tally = Tally()
+    for some in stages:
+        for stage in some:
+            tally.add(*stage)
+    return tally.stages()
+
+
+def faces_in_contact(mesh: TriMesh, contacts: Contacts) -> np.ndarray:
+    """(m,) int64: how many contacts each face has, with those of its edges and corners."""
+    corner = contacts.elements[contacts.kind == 0]
+    edges = np.bincount(contacts.elements[contacts.kind == 1].reshape(-1), minlength=len(mesh.edges))
+    vertices = np.bincount(corner[:, 0], minlength=mesh.vertex_limit)
+    faces = np.bincount(corner[:, 1], minlength=len(mesh.faces))
+    a, b, c = mesh.faces.T
+    once = np.stack((np.ones(len(a), bool), b != a, (c != a) & (c != b)), axis=1)  # corners of a degenerate face
+    sides = np.append(edges, 0)[mesh.face_edges]  # -1 is no edge
+    return faces + sides.sum(axis=1) + (vertices[mesh.faces] * once).sum(axis=1)

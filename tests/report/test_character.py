@@ -45,8 +45,8 @@ def test_json_is_all_that_is_printed(capsys):
     record = json.loads(out)
     assert code == 1
     assert (record["character"], record["clip"], record["frames"]) == ("arm", "bend", 6)
-    assert record["frames_with_collisions"] == len(record["colliding"]) > 0
-    assert record["deepest"] == max(frame["deepest"] for frame in record["colliding"])
+    assert record["frames_with_collisions"] == len(record["list"]) > 0
+    assert record["deepest"] == max(frame["deepest"] for frame in record["list"])
 
 
 @pytest.mark.parametrize(

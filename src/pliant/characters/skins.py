@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._arrays import LARGEST_INDEX
+from pliant.mesh.welding import first_at_place
 
 from .accessors import Accessors
 from .blending import weight_fault
@@ -183,17 +184,14 @@ def weld(surface: Surface) -> Surface:
     puts the vertex in the middle of where the file puts its parts, and the surface cannot come apart.
     """
     used, corners = np.unique(surface.faces, return_inverse=True)
-    # -0.0 is 0.0, but has other bytes.
-    _, first, place = np.unique(surface.positions[used] + 0.0, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    row = rank[place.reshape(-1)]
+    first = first_at_place(surface.positions[used])
+    roots = np.unique(first)
+    row = np.searchsorted(roots, first)
     faces = row[corners.reshape(-1, 3)]
     faces = faces[~_is_collapsed(faces)]
     kept, corners = np.unique(faces, return_inverse=True)
-    joints, weights = _mean_influences(row, surface.joints[used], surface.weights[used], len(order))
-    return Surface(surface.positions[used][first[order]][kept], joints[kept], weights[kept], corners.reshape(-1, 3))
+    joints, weights = _mean_influences(row, surface.joints[used], surface.weights[used], len(roots))
+    return Surface(surface.positions[used][roots][kept], joints[kept], weights[kept], corners.reshape(-1, 3))
 
 
 def _mean_influences(

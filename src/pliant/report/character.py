@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import pliant
 from pliant._arrays import MeshError, OptionError
 from pliant.characters.bodies import body_of
 from pliant.characters.body import Body
@@ -146,6 +147,9 @@ def as_record(character: Character, clip: Clip, frames: Sequence[Frame], summary
     ]
     means = summary.milliseconds[1:].mean(axis=0).tolist() if len(frames) > 1 else [0.0] * 3
     return {
+        "verb": "character",
+        "pliant": pliant.__version__,
+        "pairs": sum(len(frame.penetrations) for frame in frames),
         "character": character.name,
         "clip": clip.name,
         "frames": len(frames),
@@ -153,7 +157,7 @@ def as_record(character: Character, clip: Clip, frames: Sequence[Frame], summary
         "deepest": summary.deepest,
         "bones": [{"pair": pair, "frames": count} for pair, count in summary.bones.items()],
         "milliseconds": dict(zip(("skinning", "solver", "detection"), means)),
-        "colliding": colliding,
+        "list": colliding,
     }
 
 

@@ -10,9 +10,11 @@ between a fraction of an edge and a few edges at any size, like those of a simul
 from __future__ import annotations
 
 import difflib
+import inspect
+import re
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,9 +36,11 @@ if TYPE_CHECKING:
     from .character_scene import CharacterScene
 
 __all__ = [
+    "Listed",
     "Scene",
     "VolumeScene",
     "VolumeStep",
+    "catalogue",
     "character_names",
     "load",
     "load_character",
@@ -64,6 +68,42 @@ _SCENES = {
 _VOLUME_SCENES = {"octopi": octopi, "bullet": bullet, "airbag": airbag, "car_crash": car_crash, "liver": liver}
 # Modules that are loaded with the first character: they need compiled kernels, and the other scenes do not.
 _CHARACTERS = {"human": "human", "horse": "horse", "arm": "limbs", "leg": "limbs", "arm_with_body": "limbs"}
+
+
+class Listed(NamedTuple):
+    """One line of the catalogue.
+
+    kind : "surface", "volume" or "character"
+    size, frames : about how many triangles or cells, and how many frames, unless asked otherwise; None for characters
+    """
+
+    name: str
+    kind: str
+    size: int | None
+    frames: int | None
+    about: str
+
+
+def catalogue() -> tuple[Listed, ...]:
+    """What there is, without making it."""
+    rows = []
+    for kind, makers in (("surface", _SCENES), ("volume", _VOLUME_SCENES)):
+        for name, maker in makers.items():
+            size, frames, _ = (one.default for one in inspect.signature(maker).parameters.values())
+            rows.append(Listed(name, kind, size, frames, _first_words(maker)))
+    for name, module in _CHARACTERS.items():
+        maker = getattr(import_module(f"pliant.scenes.{module}"), name)
+        rows.append(Listed(name, "character", None, None, _first_words(maker)))
+    return tuple(rows)
+
+
+def _first_words(maker: object) -> str:
+    """What the docstring begins with, up to a comma that comes after some words."""
+    text = " ".join((inspect.getdoc(maker) or "").split())
+    first, *others = re.split(r"[.:;] |\.$", text.partition(" (")[0])[0].split(", ")
+    while others and len(first.split()) < 3:
+        first += f", {others.pop(0)}"
+    return first
 
 
 def names() -> tuple[str, ...]:

@@ -1,0 +1,157 @@
+"""Verbs about all frames of a sequence: scan, and ccd of more than one motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from pliant.commands.options import (
+    AllRows,
+    Clip,
+    Culling,
+    Every,
+    Find,
+    First,
+    HowCulled,
+    Kind,
+    Last,
+    MergedAlways,
+    MeshFile,
+    Offenders,
+    Pairs,
+    Rate,
+    SequenceFile,
+    Up,
+)
+from pliant.commands.running import CLEAN, FOUND, Run, verb
+
+if TYPE_CHECKING:
+    from pliant.commands.inputs import Opened, Opening
+    from pliant.scanning import Scan
+
+How = tuple[Find, Pairs, Culling]
+
+
+class Wanted(NamedTuple):
+    """Files to write."""
+
+    report: Path | None = None
+    png: Path | None = None
+    offenders: Path | None = None
+    up: Up = Up.y
+
+
+@verb
+def scan(
+    run: Run,
+    sequence: SequenceFile,
+    find: Annotated[Find, typer.Option(help="Contacts between frames, intersections in them, or both.")] = Find.both,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline: 3D, plots, tables (.html).")
+    ] = None,
+    png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a sheet of pictures of frames.")] = None,
+    up: Annotated[Up, typer.Option(help="The axis that points up on the page and in pictures.")] = Up.y,
+    offenders: Offenders = None,
+    merge: MergedAlways = False,
+    pairs: Kind = Pairs.all,
+    culling: HowCulled = Culling.both,
+    first: First = None,
+    last: Last = None,
+    every: Every = 1,
+    mesh: MeshFile = None,
+    rate: Rate = None,
+    clip: Clip = None,
+    all_rows: AllRows = False,
+) -> int:
+    """Find what intersects in every frame of a sequence, and all contacts from each frame to the next.
+
+    Of solid cells, the boundary is looked at. --offenders writes the worst frame.
+    """
+    from pliant.commands.inputs import Opening
+
+    opening = Opening(first, last, every, merge, mesh, rate, clip)
+    files = Wanted(report, png, offenders, up)
+    return follow(run, (sequence, opening), (find, pairs, culling), files, all_rows)
+
+
+def follow(run: Run, what: tuple[Path, Opening], how: How, files: Wanted, all_rows: bool, name: str = "scan") -> int:
+    """Scan a sequence: say, write and return what was found."""
+    import pliant
+    from pliant.commands.inputs import open_frames
+
+    path, opening = what
+    for file in files[:3]:
+        run.take_output(file)
+    opened = open_frames(run, path, opening)
+    find, pairs, culling = (one.value for one in how)
+    with run.bar("Frames") as progress:
+        options: dict[str, Any] = {"threads": run.threads, "progress": progress}
+        found = pliant.scan(opened.sequence, find=find, pairs=pairs, culling=culling, **options)
+    _say(run, found, opened, all_rows)
+    _write(
+        run, found, opened, files, {"find": find, "pairs": pairs, "culling": culling, "threads": run.threads or "all"}
+    )
+    _finish(run, name, found, opened)
+    return FOUND if found else CLEAN
+
+
+def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
+    from pliant.report.tables import ROWS, count, frame_table, looked_for, more, part_table
+
+    contacts, crossing = found.contact_counts, found.intersection_counts
+    bad = int(((contacts + crossing) > 0).sum())
+    title = f"{opened.sequence.name}: {count(len(found), 'frame')}, {count(len(opened.sequence.faces), 'triangle')}"
+    run.say(title, style="bold")
+    if bad:
+        rows = len(found) if all_rows else ROWS
+        run.say("", frame_table(found, opened.numbers, rows), more(rows, bad, "frame"))
+        parts, shown = len(found.parts()), len(found.parts()) if all_rows else 5
+        if parts > 1:
+            run.say("", part_table(found, shown), more(shown, parts, "pair of parts", "pairs of parts"))
+    run.say_stages(found.stages, "for contacts, summed over frames")
+    run.say_stages(found.intersection_stages, "for intersections, summed over frames")
+    looked = looked_for(found)
+    words = [f"{count(int(contacts.sum()), 'contact')} between frames"] * looked[0]
+    words += [f"{count(int(crossing.sum()), 'pair')} of triangles that intersect"] * looked[1]
+    where = f", in {bad:,} of {count(len(found), 'frame')}" if bad else ""
+    run.say("", f"{' and '.join(words) or 'Nothing to compare'}{where}. {found.seconds:.1f} s.")
+
+
+def _write(run: Run, found: Scan, opened: Opened, files: Wanted, options: dict[str, Any]) -> None:
+    from pliant.commands import writing
+
+    if files.report is not None:
+        writing.write_report(run, files.report, found, files.up.value, options)
+    if files.png is not None:
+        writing.write_sheet(run, files.png, found, files.up.value)
+    if files.offenders is not None:
+        worst = found.worst(1)
+        frame = worst[0].number if worst else 0
+        mesh = opened.sequence.faces, opened.sequence[frame]
+        writing.write_offenders(run, files.offenders, mesh, found.face_counts(frame))
+        run.say(f"The worst frame is {opened.numbers[frame]}: that is in {files.offenders.as_posix()}")
+
+
+def _finish(run: Run, name: str, found: Scan, opened: Opened) -> None:
+    from pliant.report.outputs import Result, contact_table, intersection_table, joined, number_or_none
+
+    frames = []
+    tables = {"contacts": [], "intersections": []}
+    for one in found.frames:
+        row: dict[str, Any] = {"frame": opened.numbers[one.number], "time": number_or_none(one.time)}
+        if one.contacts is not None:
+            row |= {"contacts": len(one.contacts), "first_contact": number_or_none(one.first_contact)}
+            tables["contacts"].append(contact_table(one.contacts, frame=row["frame"]))
+        if one.intersections is not None:
+            row["pairs"] = len(one.intersections)
+            tables["intersections"].append(intersection_table(one.intersections, frame=row["frame"]))
+        frames.append(row | {"seconds": sum(one.seconds)})
+    counts = {
+        "contacts": sum(map(len, tables["contacts"])),
+        **({"pairs": sum(map(len, tables["intersections"]))} if name == "scan" else {}),
+    }
+    head = counts | {"sequence": opened.sequence.name, "triangles": len(opened.sequence.faces), "frames": frames}
+    kept = tuple(joined(some) for some in tables.values() if some)
+    run.finish(Result(name, head | {"seconds": found.seconds}, kept))

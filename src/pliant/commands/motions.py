@@ -1,0 +1,168 @@
+"""Verbs about one motion: ccd, step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pliant.commands.animations import Wanted, follow
+from pliant.commands.options import (
+    AllRows,
+    Clip,
+    Culling,
+    End,
+    Every,
+    Find,
+    First,
+    Format,
+    HowCulled,
+    Kind,
+    Last,
+    MergedAlways,
+    MeshFile,
+    Offenders,
+    Pairs,
+    Rate,
+    Start,
+    Tangled,
+)
+from pliant.commands.running import CLEAN, FOUND, Run, fault, verb
+
+if TYPE_CHECKING:
+    from pliant.commands.inputs import Mesh
+    from pliant.contacts import Contacts, Step
+
+Distance = Annotated[
+    float, typer.Option("--min-distance", min=0.0, help="Coming within this distance is contact (A and B only).")
+]
+HowTangled = Annotated[
+    Tangled, typer.Option("--tangled", help="What to do where triangles intersect at the start (A and B only).")
+]
+
+
+@verb
+def ccd(
+    run: Run,
+    a: Start,
+    b: End = None,
+    merge: MergedAlways = False,
+    pairs: Kind = Pairs.all,
+    culling: HowCulled | None = None,
+    min_distance: Distance = 0.0,
+    tangled: HowTangled = Tangled.warn,
+    offenders: Offenders = None,
+    first: First = None,
+    last: Last = None,
+    every: Every = 1,
+    mesh: MeshFile = None,
+    rate: Rate = None,
+    clip: Clip = None,
+    all_rows: AllRows = False,
+) -> int:
+    """Find all contacts while vertices move in straight lines: from A to B, or from frame to frame of a sequence.
+
+    Triangles that intersect all the way have no contact: pliant check and pliant scan see those.
+    """
+    if b is None:
+        from pliant.commands.inputs import Opening
+
+        if min_distance:
+            raise fault("--min-distance is for one motion: pliant ccd A B --min-distance ...")
+        opening = Opening(first, last, every, merge, mesh, rate, clip)
+        how = Find.contacts, pairs, culling or Culling.both
+        return follow(run, (a, opening), how, Wanted(offenders=offenders), all_rows, "ccd")
+    import pliant
+    from pliant.commands.inputs import read_motion
+
+    run.take_output(offenders)
+    start, x1 = read_motion(run, a, b, merge)
+    with run.bar("Looking") as progress:
+        options = {"pairs": pairs.value, "tangled": tangled.value, "threads": run.threads, "progress": progress}
+        how_culled = (culling or Culling.boxes).value
+        found = pliant.ccd(start.faces, start.x, x1, min_distance=min_distance, culling=how_culled, **options)
+    _say_contacts(run, (start, found), b, all_rows)
+    if offenders is not None:
+        from pliant.commands.writing import write_offenders
+        from pliant.scanning import faces_in_contact
+
+        counts = faces_in_contact(pliant.TriMesh(start.faces), found)
+        write_offenders(run, offenders, (start.faces, start.x), counts)
+    _finish_motion(run, "ccd", (start, b), found, {})
+    return FOUND if len(found) else CLEAN
+
+
+@verb
+def step(
+    run: Run,
+    a: Start,
+    b: Annotated[Path, typer.Argument(metavar="B", help="The same mesh at the end.", show_default=False)],
+    merge: MergedAlways = False,
+    pairs: Kind = Pairs.all,
+    min_distance: Distance = 0.0,
+    tangled: HowTangled = Tangled.warn,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the mesh where the safe step ends, to go on from.")
+    ] = None,
+    file_format: Format = None,
+) -> int:
+    """Find how far the motion from A to B is free of contact, and the contact that ends it.
+
+    Ends in 0 where all of it is free, in 1 where a contact comes first.
+    """
+    import pliant
+    from pliant.commands.inputs import read_motion
+
+    run.take_output(output)
+    start, x1 = read_motion(run, a, b, merge)
+    with run.bar("Looking") as progress:
+        options = {"pairs": pairs.value, "tangled": tangled.value, "threads": run.threads, "progress": progress}
+        found = pliant.safe_step(start.faces, start.x, x1, min_distance=min_distance, **options)
+    _say_step(run, start, b, found)
+    if output is not None:
+        from pliant.commands.writing import write_mesh
+
+        write_mesh(run, output, start, found.positions, file_format)
+    _finish_motion(run, "step", (start, b), found.contact, {"t": found.t})
+    return CLEAN if found.contact is None else FOUND
+
+
+def _say_contacts(run: Run, what: tuple[Mesh, Contacts], end: Path, all_rows: bool) -> None:
+    from pliant.report.tables import ROWS, contact_rows, count, more
+
+    mesh, found = what
+    title = f"{mesh.name} to {end.as_posix()}: "
+    if len(found):
+        edges = int(found.kind.sum())
+        kinds = f"{len(found) - edges:,} vertex-face, {edges:,} edge-edge"
+        title += f"{count(len(found), 'contact')} ({kinds}), the first at t = {found.toi.min():.6g} of 1"
+        run.say(title, style="bold")
+        rows = len(found) if all_rows else ROWS
+        run.say(contact_rows(found, rows), more(rows, len(found), "contact"))
+        run.say("List every contact: --json, or --csv FILE. How far it is safe to go: pliant step A B", style="dim")
+    else:
+        run.say(f"{title}no contact ({mesh.words})")
+    run.say_stages(found.stages)
+
+
+def _say_step(run: Run, mesh: Mesh, end: Path, found: Step) -> None:
+    title = f"{mesh.name} to {end.as_posix()}: "
+    if found.contact is None:
+        run.say(f"{title}free of contact all the way, t = 1 ({mesh.words})")
+    else:
+        one = found.contact
+        names = ("vertex", "face") if one.kind[0] == 0 else ("edge", "edge")
+        what = " and ".join(f"{name} {i}" for name, i in zip(names, one.elements[0].tolist()))
+        run.say(f"{title}free of contact up to t = {found.t:.9g}, where {what} meet", style="bold")
+        run.say("The mesh there, verified to be free: --output FILE. All contacts: pliant ccd A B", style="dim")
+    run.say_stages(found.stages)
+
+
+def _finish_motion(run: Run, name: str, what: tuple[Mesh, Path], found: Contacts | None, head: dict) -> None:
+    from pliant.report.outputs import Result, contact_table
+
+    mesh, end = what
+    files = {"file": mesh.name, "to": end.as_posix(), "triangles": len(mesh.faces), "vertices": len(mesh.x)}
+    tables = () if found is None else (contact_table(found),)
+    run.finish(Result(name, {"contacts": 0 if found is None else len(found)} | head | files, tables))

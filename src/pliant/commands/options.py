@@ -1,0 +1,101 @@
+"""What the verbs have in common: their options, each written down once."""
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+STANDARD = Path("-")  # standard input or output
+
+
+class Pairs(str, Enum):
+    """Which pairs are looked at."""
+
+    all = "all"
+    self = "self"
+    inter = "inter"
+
+
+class Culling(str, Enum):
+    """How pairs are avoided that surely do not meet; changes the time, never the result."""
+
+    boxes = "boxes"
+    front = "front"
+    cones = "cones"
+    both = "cones+front"
+
+
+class Find(str, Enum):
+    both = "both"
+    contacts = "contacts"
+    intersections = "intersections"
+
+
+class Tangled(str, Enum):
+    ignore = "ignore"
+    warn = "warn"
+    error = "raise"
+
+
+class Up(str, Enum):
+    x = "x"
+    y = "y"
+    z = "z"
+
+
+OneFile = Annotated[Path, typer.Argument(metavar="FILE", help="A mesh; - for standard input.", show_default=False)]
+Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Meshes; - for standard input.", show_default=False)]
+SequenceFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SEQUENCE",
+        help="A file with frames, a pattern such as 'frames/cloth_*.obj', or the name of an embedded scene.",
+        show_default=False,
+    ),
+]
+Start = Annotated[
+    Path,
+    typer.Argument(metavar="A", help="The mesh at the start; alone, a sequence of frames.", show_default=False),
+]
+End = Annotated[
+    Path | None, typer.Argument(metavar="B", help="The same mesh at the end of the motion.", show_default=False)
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="ENDING", help="What standard input or output is: obj, ply, stl ...; else guessed."
+    ),
+]
+Kind = Annotated[Pairs, typer.Option("--pairs", help="Of all, within one object each, or between objects.")]
+HowCulled = Annotated[Culling, typer.Option("--culling", help="How to avoid pairs; the result is the same.")]
+MergedHere = Annotated[bool, typer.Option("--merge/--no-merge", help="Take vertices at equal positions for one.")]
+MergedAlways = Annotated[
+    bool, typer.Option("--merge/--no-merge", help="Take vertices that are together in all frames for one.")
+]
+Offenders = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the mesh with what was found in red: .ply, .glb, .vtu or .usda."),
+]
+First = Annotated[int | None, typer.Option("--from", help="The first frame, counted from 0.")]
+Last = Annotated[int | None, typer.Option("--to", help="The last frame; -1 is that of the file.")]
+Every = Annotated[int, typer.Option("--every", min=1, help="Every which frame.")]
+MeshFile = Annotated[
+    Path | None, typer.Option("--mesh", metavar="FILE", help="The mesh, where the sequence has positions only.")
+]
+Rate = Annotated[float | None, typer.Option("--rate", help="Frames a second, where the file does not say.")]
+Clip = Annotated[str | None, typer.Option("--clip", help="Name of the motion, where the file has several.")]
+AllRows = Annotated[bool, typer.Option("--all", help="Print every row, not only the worst.")]
+
+
+class Shared(NamedTuple):
+    """What every verb can be told."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")] = False
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the list as CSV; - for standard output.")] = (
+        None
+    )
+    npz: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the list as numpy arrays; - as above.")] = None
+    threads: Annotated[int | None, typer.Option(min=1, help="How many; all cores if not given.")] = None
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only: the exit code tells.")] = False
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what every stage did.")] = False

@@ -1,0 +1,180 @@
+"""One run of a verb: what it may say and where, what it writes, and with which code it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, get_type_hints
+
+import typer
+
+from pliant.commands.options import STANDARD, Shared
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from pliant._tally import Stage
+    from pliant._threads import Progress
+    from pliant.report.outputs import Result
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+PIPE_CLOSED = 141  # what a shell reports for a program that wrote to nobody
+WIDTH = 1000  # columns where there is no terminal: lines of a file are never folded
+
+
+def verb(work: Callable[..., int]) -> Callable[..., None]:
+    """Make a command of ``work(run, ...)``, which returns the exit code: with the options that all share.
+
+    typer reads a command's options off its signature: this writes one, of the parameters of `work` and of `Shared`.
+    """
+    hints = get_type_hints(work, include_extras=True)
+    shared_hints = get_type_hints(Shared, include_extras=True)
+    named = inspect.Parameter.KEYWORD_ONLY
+    own = list(inspect.signature(work).parameters.values())[1:]
+    parameters = [one.replace(kind=named, annotation=hints[one.name]) for one in own]
+    parameters += [
+        inspect.Parameter(name, named, default=Shared._field_defaults[name], annotation=shared_hints[name])
+        for name in Shared._fields
+    ]
+
+    @functools.wraps(work)
+    def command(**given: Any) -> None:
+        shared = Shared(**{name: given.pop(name) for name in Shared._fields})
+        try:
+            with Run(shared) as run:
+                code = work(run, **given)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # What is still in the buffer is written at exit, to nobody as well: to nowhere instead.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = PIPE_CLOSED
+        raise typer.Exit(code)
+
+    vars(command)["__signature__"] = inspect.Signature(parameters)
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+class Run(contextlib.ExitStack):
+    """What a verb says and writes. Standard output belongs to one: to people, or to --json, --csv - or --npz -."""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__()
+        self.threads, self.verbose = shared.threads, shared.verbose
+        self._shared = shared
+        self.input: Path | None = None  # where standard input was put
+        taken = shared.as_json + (shared.csv == STANDARD) + (shared.npz == STANDARD)
+        if taken > 1:
+            raise fault("one of --json, --csv - and --npz - can have standard output; give the others a file")
+        self._speaks = not (shared.quiet or taken)
+        self._written: list[Path] = []
+        for path in (shared.csv, shared.npz):
+            self.require_room(path)
+
+    def __enter__(self) -> Run:
+        self.enter_context(warnings.catch_warnings())
+        warnings.showwarning = self._show_warning
+        return self
+
+    def _show_warning(self, message: Warning | str, *where: Any, **more: Any) -> None:
+        if not self._shared.quiet:
+            complain(f"{message}")
+
+    @functools.cached_property
+    def console(self) -> Console:
+        """Standard output, for people."""
+        from rich.console import Console
+
+        console = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+        if not console.is_terminal:
+            console.width = WIDTH
+        return console
+
+    def say(self, *parts: RenderableType | None, style: str = "") -> None:
+        """To people, if there are any: words are never cut, tables are as wide as the terminal."""
+        for part in parts if self._speaks else ():
+            if part is not None:
+                self.console.print(part, style=style or None, soft_wrap=isinstance(part, str))
+
+    def say_stages(self, stages: tuple[Stage, ...], what: str = "") -> None:
+        """What every stage did, to those who asked for it."""
+        if self.verbose and stages:
+            from pliant.report.tables import stage_table
+
+            self.say("", f"What every stage did {what}".rstrip(), style="bold")
+            self.say(stage_table(stages))
+
+    def take_output(self, path: Path | None) -> None:
+        """A file of the verb's own goes to standard output, where nobody else may speak then."""
+        if path == STANDARD:
+            if self._shared.as_json or STANDARD in (self._shared.csv, self._shared.npz):
+                raise fault("two results cannot both go to standard output; give one of them a file")
+            self._speaks = False
+        self.require_room(path)
+
+    def require_room(self, path: Path | None) -> None:
+        """Said before anything is computed: whether a file can be there at all."""
+        if path is None or path == STANDARD:
+            return
+        if not path.parent.is_dir():
+            raise fault(f"{path} cannot be written: {path.parent} is not a folder; make it first")
+        if path.is_dir():
+            raise fault(f"{path} cannot be written: it is a folder; name a file in it")
+
+    @contextlib.contextmanager
+    def bar(self, what: str) -> Iterator[Progress | None]:
+        """A bar with the time left, on a terminal: what is yielded takes (done, of how many)."""
+        if self._shared.quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+            task = shown.add_task(what, total=None)
+            yield lambda done, total: shown.update(task, completed=done, total=total)
+
+    def write(self, path: Path, write: Callable[[IO[bytes]], object]) -> None:
+        """All of a file or nothing of it."""
+        from pliant.report.writing import write_atomically
+
+        if path == STANDARD:
+            write(sys.stdout.buffer)
+            return
+        write_atomically(path, write)
+        self.wrote(path)
+
+    def wrote(self, path: Path) -> None:
+        self._written.append(path)
+
+    def finish(self, result: Result) -> None:
+        """Give the result to machines, and tell people which files there are."""
+        from pliant.report.outputs import as_csv, write_json, write_npz
+
+        if self._shared.as_json:
+            write_json(result, sys.stdout)
+        if self._shared.csv is not None:
+            self.write(self._shared.csv, lambda file: file.write(as_csv(result)))
+        if self._shared.npz is not None:
+            self.write(self._shared.npz, lambda file: write_npz(result, file))
+        for path in self._written:
+            self.say(f"Wrote {path.as_posix()}")
+
+
+def fault(message: str) -> ValueError:
+    """An error of the user's, that ends in one line."""
+    from pliant._arrays import OptionError
+
+    return OptionError(message)
+
+
+def complain(message: str) -> None:
+    """One line on standard error."""
+    print(f"pliant: {' '.join(message.split())}", file=sys.stderr, flush=True)

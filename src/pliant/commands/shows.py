@@ -1,0 +1,176 @@
+"""Verbs that show something: character, view, demo, bench."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pliant.commands.options import (
+    Clip,
+    Culling,
+    Every,
+    First,
+    HowCulled,
+    Kind,
+    Last,
+    MergedAlways,
+    MeshFile,
+    Pairs,
+    Rate,
+    SequenceFile,
+    Up,
+)
+from pliant.commands.running import CLEAN, Run, fault, verb
+
+if TYPE_CHECKING:
+    from pliant.sequence import Sequence
+
+
+def demo(
+    scene: Annotated[str | None, typer.Option(help="Name of a built-in scene.")] = None,
+    triangles: Annotated[int | None, typer.Option(min=1, help="About how many triangles.")] = None,
+    frames: Annotated[int | None, typer.Option(min=1, help="How many frames.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many threads; all cores if not given.")] = None,
+    output: Annotated[Path, typer.Option(help="The folder for the page and the pictures.")] = Path("demo"),
+) -> None:
+    """Scan a built-in scene: tables here, report.html and contact_sheet.png in a folder."""
+    from pliant.report.demo import run
+
+    run(scene=scene, triangles=triangles, frames=frames, threads=threads, output=output)
+
+
+def character(
+    file: Annotated[str, typer.Argument(help="A .glb or .gltf file, or human, horse, arm, leg or arm_with_body.")],
+    clip: Annotated[
+        str | None, typer.Option(help="Name of a clip; without it, or a wrong one, all are listed.")
+    ] = None,
+    skinning: Annotated[
+        str, typer.Option(help='"position based" (flesh), or "linear" or "dual quaternion" blending.')
+    ] = "position based",
+    response: Annotated[bool, typer.Option(help="Let flesh respond to collisions.")] = True,
+    update: Annotated[str, typer.Option(help='Of the detection: "safe", "full" or "angles".')] = "safe",
+    rate: Annotated[float, typer.Option(help="Frames a second.")] = 60.0,
+    seconds: Annotated[float | None, typer.Option(help="How long; default: the whole clip.")] = None,
+    edge: Annotated[float | None, typer.Option(help="About how long edges of tetrahedra are, for a file.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="For the deformed skin: .npz, .pc2, .usd, .pvd, .xdmf, or a folder for numbered .ply files."),
+    ] = None,
+    png: Annotated[Path | None, typer.Option(help="A picture of poses, what collides in red.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many threads; all cores if not given.")] = None,
+) -> None:
+    """Play a clip of a skinned character and report the frames in which it collides with itself."""
+    from pliant.report.character import Wanted, run
+
+    options = Wanted(file, clip, skinning, response, update, rate, seconds, edge, output, png, as_json, threads)
+    raise typer.Exit(run(options))
+
+
+@verb
+def view(
+    run: Run,
+    sequence: SequenceFile,
+    host: Annotated[str, typer.Option(help="Who may connect; 127.0.0.1 is this machine only.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where; 0 for any that is free.")] = 8080,
+    browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,
+    up: Annotated[Up, typer.Option(help="The axis that points up.")] = Up.y,
+    merge: MergedAlways = False,
+    pairs: Kind = Pairs.all,
+    culling: HowCulled = Culling.both,
+    first: First = None,
+    last: Last = None,
+    every: Every = 1,
+    mesh: MeshFile = None,
+    rate: Rate = None,
+    clip: Clip = None,
+) -> int:
+    """Look at a sequence and its contacts in the browser, live; Ctrl-C ends it."""
+    from pliant.commands.inputs import Opening, open_frames
+    from pliant.view import serve  # pyright: ignore[reportMissingImports]
+
+    opened = open_frames(run, sequence, Opening(first, last, every, merge, mesh, rate, clip))
+    how = {"pairs": pairs.value, "culling": culling.value, "up": up.value, "threads": run.threads}
+    serve(opened.sequence, host=host, port=port, open_browser=browser, **how)
+    return CLEAN
+
+
+@verb
+def bench(
+    run: Run,
+    parts: Annotated[
+        list[str] | None, typer.Argument(metavar="[PART...]", help="Parts of the repository's own benchmarks.")
+    ] = None,
+    scene: Annotated[str, typer.Option(help="Name of an embedded scene.")] = "twisted_cloth",
+    triangles: Annotated[int | None, typer.Option(min=1, help="About how many.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs, of which the best counts.")] = 3,
+) -> int:
+    """Time ccd, dcd and safe_step on an embedded scene; with parts, run the benchmarks of a checkout."""
+    if parts:
+        return _bench_checkout(run, parts, repeats)
+    from pliant._arrays import thread_count
+    from pliant.commands.inputs import load_scene
+    from pliant.report.outputs import Result
+    from pliant.report.tables import count, table
+
+    one = load_scene(scene, triangles, 3)
+    threads = thread_count(run.threads)
+    rows = []
+    with run.bar("Runs") as progress:
+        for query, job in _jobs(one, threads).items():
+            job()  # compiles or loads
+            times, found = zip(*(_timed(job) for _ in range(repeats)))
+            rows.append({"query": query, "seconds": min(times), "found": found[-1]})
+            if progress:
+                progress(len(rows), 3)
+    shown = table(("query", "ms", "found"), ("query",))
+    for row in rows:
+        shown.add_row(row["query"], f"{1e3 * row['seconds']:,.1f}", f"{row['found']:,}")
+    run.say(f"{scene}: {len(one.faces):,} triangles, {count(threads, 'thread')}, best of {repeats}", style="bold")
+    run.say(shown)
+    if _checkout():
+        run.say("Against other libraries: pliant bench peers; bench/README.md has the other parts.", style="dim")
+    head: dict[str, Any] = {"scene": scene, "triangles": len(one.faces), "threads": threads, "repeats": repeats}
+    run.finish(Result("bench", head | {"times": rows}))
+    return CLEAN
+
+
+def _jobs(scene: Sequence, threads: int) -> dict[str, Callable[[], int]]:
+    """Each returns how much it found."""
+    import pliant
+
+    motion = scene.faces, scene[0], scene[1]
+    return {
+        "ccd": lambda: len(pliant.ccd(*motion, threads=threads)),
+        "dcd": lambda: len(pliant.dcd(scene.faces, motion[2], threads=threads)),
+        "safe_step": lambda: int(pliant.safe_step(*motion, threads=threads).contact is not None),
+    }
+
+
+def _timed(job: Callable[[], int]) -> tuple[float, int]:
+    clock = time.perf_counter()
+    found = job()
+    return time.perf_counter() - clock, found
+
+
+def _checkout() -> Path | None:
+    """The folder of the repository, where pliant runs from there."""
+    import pliant
+
+    folder = Path(pliant.__file__).resolve().parents[2]
+    return folder if (folder / "bench" / "__main__.py").is_file() else None
+
+
+def _bench_checkout(run: Run, parts: list[str], repeats: int) -> int:
+    folder = _checkout()
+    if folder is None:
+        raise fault("parts are of the repository's benchmarks, which are not installed; run this in a checkout of it")
+    threads = [] if run.threads is None else ["--threads", str(run.threads)]
+    command = [sys.executable, "-m", "bench", *parts, *threads, "--repeats", str(repeats)]
+    return subprocess.run(command, cwd=folder).returncode

@@ -1,0 +1,68 @@
+"""Files that verbs write beside the list of what was found."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import pliant
+from pliant._arrays import OptionError
+from pliant.commands.inputs import Mesh
+from pliant.commands.options import STANDARD
+from pliant.commands.running import Run
+from pliant.scanning import Scan
+from pliant.sequence import Sequence
+
+
+def write_report(run: Run, path: Path, scan: Scan, up: str, options: dict[str, object]) -> None:
+    """One page that opens offline; `options` are listed on it."""
+    from pliant.report import write_page  # pyright: ignore[reportAttributeAccessIssue]
+
+    to_path(run, path, lambda file: write_page(scan, file, up=up, options=options), "html")
+
+
+def write_sheet(run: Run, path: Path, scan: Scan, up: str) -> None:
+    """Pictures of frames."""
+    from pliant.report import write_contact_sheet  # pyright: ignore[reportAttributeAccessIssue]
+
+    to_path(run, path, lambda file: write_contact_sheet(scan, file, up=up), "png")
+
+
+def write_offenders(run: Run, path: Path, mesh: tuple[np.ndarray, np.ndarray], counts: np.ndarray) -> None:
+    """The triangles of a mesh, (faces, x), those with a count in red."""
+    to_path(run, path, lambda file: pliant.io.write_offenders(file, *mesh, counts), "ply")
+
+
+def write_mesh(run: Run, path: Path, mesh: Mesh, x: np.ndarray, ending: str | None = None) -> None:
+    """The cells of a mesh, at positions x."""
+    to_path(run, path, lambda file: pliant.io.write(file, x, mesh.cells), ending)
+
+
+def write_sequence(run: Run, path: Path, sequence: Sequence, ending: str | None = None) -> None:
+    to_path(run, path, lambda file: pliant.io.write_sequence(file, sequence), ending)
+
+
+def holds_frames(path: Path, ending: str | None) -> bool:
+    """Whether the format is one of sequences only."""
+    known = (".npz", ".pc2", ".mdd", ".pvd")
+    return "*" in path.name or "%" in path.name or f".{ending}" in known or path.suffix.lower() in known
+
+
+def to_path(run: Run, path: Path, write: Callable[[Path], object], ending: str | None = None) -> None:
+    """Call ``write``, which leaves whole files or none, with the path, or with one that goes to standard output."""
+    if path != STANDARD:
+        write(path)
+        run.wrote(path)
+        return
+    if not ending:
+        raise OptionError("say which format standard output should have: --format obj, ply, stl ...")
+    with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
+        file = Path(folder) / f"stdout.{ending.lstrip('.')}"
+        write(file)
+        with file.open("rb") as content:
+            shutil.copyfileobj(content, sys.stdout.buffer)

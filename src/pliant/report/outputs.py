@@ -1,0 +1,163 @@
+"""Results for machines: JSON as the published schema says, CSV and NPZ."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator
+from importlib.resources import files
+from itertools import product
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+import pliant
+from pliant.contacts import Contacts, Insides, Intersections, Proximity
+
+KINDS = np.array(["vertex-face", "edge-edge"])
+# What a row of a table of CSV calls one of several: in JSON a face has "vertices", in CSV columns vertex_0 ...
+_SINGULAR = {
+    "elements": "element", "vertices": "vertex", "weights": "weight", "faces": "face", "points": "point",
+    "segment": "end",
+}  # fmt: skip
+_VECTORS = ("normal", "points", "segment", "direction")  # their last axis is x, y, z
+
+
+class Table(NamedTuple):
+    """Things of one kind that were found: columns of equal length, whose rows are numbers, words or arrays."""
+
+    name: str
+    columns: dict[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+
+class Result(NamedTuple):
+    """What a verb found.
+
+    head : what JSON says before the list: counts, and what they are of
+    tables : what was found; None for a verb that does not look for anything
+    """
+
+    verb: str
+    head: dict[str, Any]
+    tables: tuple[Table, ...] | None = None
+
+
+def contact_table(contacts: Contacts, **first: Any) -> Table:
+    """One row per contact; `first` are columns to come before the others, one value each."""
+    names = ("elements", "vertices", "toi", "toi_upper", "gap", "normal", "weights")
+    columns = {"kind": KINDS[contacts.kind]} | {name: getattr(contacts, name) for name in names}
+    return Table("contacts", _repeated(first, len(contacts)) | columns)
+
+
+def intersection_table(pairs: Intersections, **first: Any) -> Table:
+    """One row per pair of faces."""
+    columns = {"kind": np.full(len(pairs), "face-face"), "faces": pairs.faces}
+    return Table(
+        "pairs", _repeated(first, len(pairs)) | columns | {"segment": pairs.segments, "coplanar": pairs.coplanar}
+    )
+
+
+def proximity_table(near: Proximity) -> Table:
+    """One row per pair of features."""
+    names = ("elements", "vertices", "distance", "points", "normal")
+    return Table("pairs", {"kind": KINDS[near.kind]} | {name: getattr(near, name) for name in names})
+
+
+def inside_table(found: Insides) -> Table:
+    """One row per vertex and cell."""
+    columns = {"kind": np.full(len(found), "vertex-cell"), "vertex": found.vertices, "cell": found.cells}
+    return Table("pairs", columns | {"depth": found.depth, "direction": found.direction})
+
+
+def joined(tables: Iterable[Table]) -> Table:
+    """Tables of the same columns, one after the other; at least one."""
+    every = list(tables)
+    names = every[0].columns
+    return Table(every[0].name, {name: np.concatenate([one.columns[name] for one in every]) for name in names})
+
+
+def _repeated(first: dict[str, Any], count: int) -> dict[str, np.ndarray]:
+    return {name: np.full(count, value) for name, value in first.items()}
+
+
+def schema() -> str:
+    """The JSON Schema (2020-12) that results keep to, as text."""
+    return (files("pliant") / "schema" / "result.schema.json").read_text("utf-8")
+
+
+def write_json(result: Result, file: IO[str]) -> None:
+    """One object; its list comes last, a line for each entry, so that it can be read line by line."""
+    head = {"verb": result.verb, "pliant": pliant.__version__} | result.head
+    file.write(json.dumps(head, allow_nan=False)[:-1])
+    if result.tables is not None:
+        file.write(', "list": [')
+        for i, record in enumerate(_records(result.tables)):
+            file.write(("\n" if i == 0 else ",\n") + json.dumps(record, allow_nan=False))
+        file.write("\n]" if any(map(len, result.tables)) else "]")
+    file.write("}\n")
+
+
+def _records(tables: Iterable[Table]) -> Iterator[dict[str, Any]]:
+    for table in tables:
+        columns = [_without_nan(column) for column in table.columns.values()]
+        for row in zip(*columns):
+            yield dict(zip(table.columns, row))
+
+
+def _without_nan(column: np.ndarray) -> list[Any]:
+    """JSON has no NaN: what is not known is null."""
+    known = column.tolist()
+    if column.dtype.kind != "f" or np.isfinite(column).all():
+        return known
+    if column.ndim == 1:
+        return [number_or_none(value) for value in known]
+    return [row if np.isfinite(row).all() else None for row in known]
+
+
+def number_or_none(value: float) -> float | None:
+    """For JSON, which has neither NaN nor infinity."""
+    return value if math.isfinite(value) else None
+
+
+def as_csv(result: Result) -> bytes:
+    """A row for each entry of the list, under the columns of all tables; empty where a table has no such column."""
+    tables = result.tables or ()
+    flat = [_flat(table) for table in tables]
+    names = list(dict.fromkeys(name for columns in flat for name in columns))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for columns, table in zip(flat, tables):
+        blank = [""] * len(table)
+        writer.writerows(zip(*(columns[name].tolist() if name in columns else blank for name in names)))
+    return text.getvalue().encode("utf-8", "surrogateescape")
+
+
+def _flat(table: Table) -> dict[str, np.ndarray]:
+    """Columns of plain values, named as those of ``to_pandas``."""
+    out = {}
+    for name, column in table.columns.items():
+        for place in product(*map(range, column.shape[1:])):
+            words = [str(i) for i in place]
+            if name in _VECTORS:
+                words[-1] = "xyz"[place[-1]]
+            out["_".join([_SINGULAR.get(name, name), *words])] = column[(slice(None), *place)]
+    return out
+
+
+def write_npz(result: Result, file: IO[bytes]) -> None:
+    """The columns as arrays, with the name of their table before them where there are several, and `about`: the rest
+    as JSON. numpy reads it without pickle."""
+    tables = result.tables or ()
+    arrays: dict[str, Any] = {
+        (f"{table.name}_{name}" if len(tables) > 1 or name == "file" else name): column  # savez has a `file` itself
+        for table in tables
+        for name, column in table.columns.items()
+    }
+    about = {"verb": result.verb, "pliant": pliant.__version__} | result.head
+    np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)

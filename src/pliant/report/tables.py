@@ -1,0 +1,150 @@
+"""Results for people: short tables in a terminal, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from pliant._tally import Stage
+from pliant.contacts import Contacts, Insides, Intersections, Proximity
+from pliant.scanning import Scan
+
+try:
+    from rich.table import Table
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] != "rich":
+        raise
+    raise ModuleNotFoundError(
+        "pliant.report needs rich, which is in an extra: pip install 'pliant[cli]'", name="rich"
+    ) from error
+
+ROWS = 10  # of a table, unless all are wanted
+_DETAIL = ": "  # a stage named "exact: doubles" is a part of the stage "exact"
+_KINDS = ("vertex-face", "edge-edge")
+
+
+def count(number: int, noun: str, several: str | None = None) -> str:
+    """ "1 pair", "1,200 pairs"."""
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
+
+
+def table(columns: Sequence[str], words: Sequence[str] = ()) -> Table:
+    """A table without lines; columns hold numbers unless they are named in `words`."""
+    out = Table(box=None, header_style="dim", padding=(0, 1), pad_edge=False)
+    for name in columns:
+        text = name in words
+        out.add_column(name, justify="left" if text else "right", no_wrap=not text, overflow="fold")
+    return out
+
+
+def more(shown: int, of: int, noun: str, several: str | None = None) -> str | None:
+    """That a table does not show all."""
+    several = f"more {several or noun + 's'}"
+    return f"... and {count(of - shown, 'more ' + noun, several)}" if of > shown else None
+
+
+def stage_table(stages: Iterable[Stage]) -> Table:
+    """What every stage did: pairs in and out, and seconds summed over threads; its parts follow a stage."""
+    every = list(stages)
+    out = table(("stage", "pairs in", "pairs out", "passed", "seconds"), ("stage",))
+    for stage in every:
+        if _DETAIL in stage.name:
+            continue
+        out.add_row(stage.name, *_counts(stage), f"{stage.seconds:.3f}")
+        for part in every:
+            if part.name.startswith(stage.name + _DETAIL):
+                out.add_row(f"  in {part.name.partition(_DETAIL)[2]}", *_counts(part), "", style="dim")
+    return out
+
+
+def _counts(stage: Stage) -> tuple[str, str, str]:
+    if not stage.pairs_in and not stage.pairs_out:
+        return "", "", ""
+    passed = f"{stage.pairs_out / stage.pairs_in:.1%}" if stage.pairs_in else ""
+    return f"{stage.pairs_in:,}", f"{stage.pairs_out:,}", passed
+
+
+def file_table(rows: Iterable[tuple[str, int, int, int]]) -> Table:
+    """File, pairs, triangles and vertices."""
+    out = table(("pairs", "triangles", "vertices", "file"), ("file",))
+    for name, *counts in rows:
+        out.add_row("clean" if counts[0] == 0 else f"{counts[0]:,}", f"{counts[1]:,}", f"{counts[2]:,}", name)
+    return out
+
+
+def face_table(pairs: Intersections, faces: np.ndarray, x: np.ndarray, rows: int = ROWS) -> Table:
+    """The faces that are in most pairs, and where they are."""
+    found, often = np.unique(pairs.faces, return_counts=True)
+    out = table(("face", "pairs", "with", "centre"), ("with", "centre"))
+    for i in np.lexsort((found, -often))[:rows]:
+        face = found[i]
+        with_face = (pairs.faces == face).any(axis=1)
+        others = pairs.faces[with_face]
+        others = others[others != face]
+        listed = ", ".join(map(str, others[:3])) + (", ..." if len(others) > 3 else "")
+        out.add_row(f"{face}", f"{often[i]:,}", listed, point(x[faces[face]].mean(axis=0)))
+    return out
+
+
+def contact_rows(contacts: Contacts, rows: int = ROWS) -> Table:
+    """The first contacts."""
+    out = table(("t", "contact", "ids", "gap at start"), ("contact", "ids"))
+    for i in np.argsort(contacts.toi, kind="stable")[:rows]:
+        ids = " ".join(map(str, contacts.elements[i]))
+        out.add_row(f"{contacts.toi[i]:.6f}", _KINDS[contacts.kind[i]], ids, f"{contacts.gap[i]:.4g}")
+    return out
+
+
+def near_rows(near: Proximity, rows: int = ROWS) -> Table:
+    """The closest pairs."""
+    out = table(("distance", "pair", "ids", "at"), ("pair", "ids", "at"))
+    for i in np.argsort(near.distance, kind="stable")[:rows]:
+        ids = " ".join(map(str, near.elements[i]))
+        out.add_row(f"{near.distance[i]:.6g}", _KINDS[near.kind[i]], ids, point(near.points[i].mean(axis=0)))
+    return out
+
+
+def inside_rows(found: Insides, x: np.ndarray, rows: int = ROWS) -> Table:
+    """The deepest vertices."""
+    out = table(("vertex", "cell", "depth", "at"), ("at",))
+    for i in np.argsort(-np.nan_to_num(found.depth, nan=-1.0), kind="stable")[:rows]:
+        depth = "" if np.isnan(found.depth[i]) else f"{found.depth[i]:.4g}"
+        out.add_row(f"{found.vertices[i]}", f"{found.cells[i]}", depth, point(x[found.vertices[i]]))
+    return out
+
+
+def frame_table(scan: Scan, numbers: Sequence[int], rows: int = ROWS) -> Table:
+    """The worst frames; `numbers` are those that the user knows them by."""
+    contacts, crossing = looked_for(scan)
+    timed = any(one.time != numbers[one.number] for one in scan.frames)
+    columns = ["frame", "time"][: 1 + timed] + ["vertex-face", "edge-edge", "first at"] * contacts
+    out = table([*columns, *["intersecting"] * crossing, "ms"])
+    for one in scan.worst(rows):
+        row = [f"{numbers[one.number]}", f"{one.time:.4g}"][: 1 + timed]
+        if contacts:
+            edges = 0 if one.contacts is None else int(np.count_nonzero(one.contacts.kind))
+            first = f"{one.first_contact:.4f}" if one.contacts else ""
+            row += [f"{one.contact_count - edges:,}", f"{edges:,}", first]
+        out.add_row(*row, *[f"{one.intersection_count:,}"] * crossing, f"{1e3 * sum(one.seconds):.0f}")
+    return out
+
+
+def part_table(scan: Scan, rows: int = 5) -> Table:
+    """Which parts meet."""
+    contacts, crossing = looked_for(scan)
+    out = table(["parts", *["contacts"] * contacts, *["intersecting"] * crossing, "frames"], ("parts",))
+    for (a, b), touching, through, frames in scan.parts()[:rows]:
+        counts = [f"{touching:,}"] * contacts + [f"{through:,}"] * crossing
+        out.add_row(f"{a} with itself" if a == b else f"{a} with {b}", *counts, f"{frames:,}")
+    return out
+
+
+def looked_for(scan: Scan) -> tuple[bool, bool]:
+    """Whether a scan looked for contacts, and for intersections."""
+    contacts = any(one.contacts is not None for one in scan.frames)
+    return contacts, any(one.intersections is not None for one in scan.frames)
+
+
+def point(x: np.ndarray) -> str:
+    return f"({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g})"
