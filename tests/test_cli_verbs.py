@@ -279,6 +279,8 @@ class TestOthers:
     def test_bench(self, call: Call):
         ended = call("bench", "--scene", "crumpled_sheet", "--triangles", "60", "--repeats", "1", "--json")
         assert [one["query"] for one in ended.json["times"]] == ["ccd", "dcd", "safe_step"]
+        listed = call("bench", "--scene", "crumpled_sheet", "--triangles", "60", "--repeats", "1", "--csv", "-")
+        assert listed.out.startswith("query,seconds,found\nccd,")
         assert "best of 1" in call("bench", "--scene", "crumpled_sheet", "--triangles", "60", "--repeats", "1").out
 
     def test_parts_of_the_benchmarks_need_a_checkout(self, call: Call, monkeypatch: pytest.MonkeyPatch):
@@ -358,6 +360,14 @@ class TestFiles:
         sequence, scene = pliant.Sequence.open(path), pliant.scenes.load("crumpled_sheet", 60, 3)
         assert np.array_equal(sequence[2], scene.frames[2])
         assert np.array_equal(sequence.faces, scene.faces)
+
+    def test_export_into_a_folder(self, call: Call, tmp_path: Path):
+        scene = ["crumpled_sheet", "--triangles", "60", "--frames", "3"]
+        assert call("scenes", *scene, "--output", tmp_path / "sheet").code == 0
+        names = ["frame_0000.ply", "frame_0001.ply", "frame_0002.ply"]
+        assert sorted(path.name for path in (tmp_path / "sheet").iterdir()) == names
+        assert "not an empty folder" in call("scenes", *scene, "--output", tmp_path / "sheet").err
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["sheet"]
 
     def test_report_and_pictures(self, call: Call, cloth: Path, tmp_path: Path):
         pytest.importorskip("pliant.report.pages")

@@ -87,12 +87,14 @@ def follow(run: Run, what: tuple[Path, Opening], how: How, files: Wanted, all_ro
     opened = open_frames(run, path, opening)
     find, pairs, culling = (one.value for one in how)
     with run.bar("Frames") as progress:
-        options: dict[str, Any] = {"threads": run.threads, "progress": progress}
-        found = pliant.scan(opened.sequence, find=find, pairs=pairs, culling=culling, **options)
+        crew: dict[str, Any] = {"threads": run.threads, "progress": progress}
+        found = pliant.scan(opened.sequence, find=find, pairs=pairs, culling=culling, **crew)
     _say(run, found, opened, all_rows)
-    _write(
-        run, found, opened, files, {"find": find, "pairs": pairs, "culling": culling, "threads": run.threads or "all"}
-    )
+    if found:
+        see = "" if files.report or name == "ccd" else "See it: --report FILE.html. "
+        run.say(f"{see}List everything: --json, or --csv FILE.", style="dim")
+    options = {"find": find, "pairs": pairs, "culling": culling, "threads": run.threads or "all"}
+    _write(run, found, opened, files, options)
     _finish(run, name, found, opened)
     return FOUND if found else CLEAN
 

@@ -119,7 +119,7 @@ def step(
     with run.bar("Looking") as progress:
         options = {"pairs": pairs.value, "tangled": tangled.value, "threads": run.threads, "progress": progress}
         found = pliant.safe_step(start.faces, start.x, x1, min_distance=min_distance, **options)
-    _say_step(run, start, b, found)
+    _say_step(run, (start, b), found, output)
     if output is not None:
         from pliant.commands.writing import write_mesh
 
@@ -146,16 +146,18 @@ def _say_contacts(run: Run, what: tuple[Mesh, Contacts], end: Path, all_rows: bo
     run.say_stages(found.stages)
 
 
-def _say_step(run: Run, mesh: Mesh, end: Path, found: Step) -> None:
+def _say_step(run: Run, what: tuple[Mesh, Path], found: Step, output: Path | None) -> None:
+    mesh, end = what
     title = f"{mesh.name} to {end.as_posix()}: "
     if found.contact is None:
         run.say(f"{title}free of contact all the way, t = 1 ({mesh.words})")
     else:
         one = found.contact
         names = ("vertex", "face") if one.kind[0] == 0 else ("edge", "edge")
-        what = " and ".join(f"{name} {i}" for name, i in zip(names, one.elements[0].tolist()))
-        run.say(f"{title}free of contact up to t = {found.t:.9g}, where {what} meet", style="bold")
-        run.say("The mesh there, verified to be free: --output FILE. All contacts: pliant ccd A B", style="dim")
+        met = " and ".join(f"{name} {i}" for name, i in zip(names, one.elements[0].tolist()))
+        run.say(f"{title}free of contact up to t = {found.t:.9g}, where {met} meet", style="bold")
+        see = "" if output else "The mesh there, verified to be free: --output FILE. "
+        run.say(f"{see}All contacts: pliant ccd A B", style="dim")
     run.say_stages(found.stages)
 
 

@@ -110,21 +110,21 @@ class Run(contextlib.ExitStack):
             self.say("", f"What every stage did {what}".rstrip(), style="bold")
             self.say(stage_table(stages))
 
-    def take_output(self, path: Path | None) -> None:
-        """A file of the verb's own goes to standard output, where nobody else may speak then."""
+    def take_output(self, path: Path | None, folder: bool = False) -> None:
+        """A file of the verb's own, or a folder; on standard output, nobody else may speak then."""
         if path == STANDARD:
             if self._shared.as_json or STANDARD in (self._shared.csv, self._shared.npz):
                 raise fault("two results cannot both go to standard output; give one of them a file")
             self._speaks = False
-        self.require_room(path)
+        self.require_room(path, folder)
 
-    def require_room(self, path: Path | None) -> None:
+    def require_room(self, path: Path | None, folder: bool = False) -> None:
         """Said before anything is computed: whether a file can be there at all."""
         if path is None or path == STANDARD:
             return
         if not path.parent.is_dir():
             raise fault(f"{path} cannot be written: {path.parent} is not a folder; make it first")
-        if path.is_dir():
+        if path.is_dir() and not folder:
             raise fault(f"{path} cannot be written: it is a folder; name a file in it")
 
     @contextlib.contextmanager

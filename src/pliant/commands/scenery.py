@@ -20,7 +20,7 @@ def scenes(
     run: Run,
     name: Annotated[str | None, typer.Argument(help="One of them, to export it.", show_default=False)] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to: .npz, or any file that convert can write.")
+        Path | None, typer.Option(metavar="FILE", help="Where to: .npz, numbered files, or a new folder for them.")
     ] = None,
     triangles: Annotated[int | None, typer.Option(min=1, help="About how many triangles, or cells.")] = None,
     frames: Annotated[int | None, typer.Option(min=2, help="How many frames.")] = None,
@@ -35,7 +35,7 @@ def scenes(
     from pliant.commands.writing import write_sequence
     from pliant.report.outputs import Result
 
-    run.take_output(output)
+    run.take_output(output, folder=True)
     sequence = load_scene(name, triangles, frames, seed)
     run.say(_described(sequence))
     if output is not None:
@@ -87,7 +87,7 @@ def convert(
     from pliant.commands.writing import holds_frames, write_mesh, write_sequence
     from pliant.report.outputs import Result
 
-    run.take_output(target)
+    run.take_output(target, folder=True)
     if source == target != STANDARD:
         raise fault("IN and OUT are the same file")
     opening = Opening(first, last, every, False, mesh, rate, clip)

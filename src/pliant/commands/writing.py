@@ -15,6 +15,7 @@ from pliant._arrays import OptionError
 from pliant.commands.inputs import Mesh
 from pliant.commands.options import STANDARD
 from pliant.commands.running import Run
+from pliant.report.writing import folder_atomically
 from pliant.scanning import Scan
 from pliant.sequence import Sequence
 
@@ -44,13 +45,25 @@ def write_mesh(run: Run, path: Path, mesh: Mesh, x: np.ndarray, ending: str | No
 
 
 def write_sequence(run: Run, path: Path, sequence: Sequence, ending: str | None = None) -> None:
+    """All frames: a file, numbered files, or a folder of PLY files."""
+    if path != STANDARD and not path.suffix:
+        with folder_atomically(path) as folder:
+            pliant.io.write_sequence(folder / "frame_%04d.ply", sequence)
+        run.wrote(path)
+        return
     to_path(run, path, lambda file: pliant.io.write_sequence(file, sequence), ending)
 
 
 def holds_frames(path: Path, ending: str | None) -> bool:
     """Whether the format is one of sequences only."""
     known = (".npz", ".pc2", ".mdd", ".pvd")
-    return "*" in path.name or "%" in path.name or f".{ending}" in known or path.suffix.lower() in known
+    return (
+        (path != STANDARD and not path.suffix)
+        or "*" in path.name
+        or "%" in path.name
+        or f".{ending}" in known
+        or path.suffix.lower() in known
+    )
 
 
 def to_path(run: Run, path: Path, write: Callable[[Path], object], ending: str | None = None) -> None:

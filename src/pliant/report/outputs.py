@@ -126,7 +126,7 @@ def number_or_none(value: float) -> float | None:
 
 def as_csv(result: Result) -> bytes:
     """A row for each entry of the list, under the columns of all tables; empty where a table has no such column."""
-    tables = result.tables or ()
+    tables = _tables(result)
     flat = [_flat(table) for table in tables]
     names = list(dict.fromkeys(name for columns in flat for name in columns))
     text = io.StringIO(newline="")
@@ -136,6 +136,18 @@ def as_csv(result: Result) -> bytes:
         blank = [""] * len(table)
         writer.writerows(zip(*(columns[name].tolist() if name in columns else blank for name in names)))
     return text.getvalue().encode("utf-8", "surrogateescape")
+
+
+def _tables(result: Result) -> tuple[Table, ...]:
+    """What was found; where nothing was looked for, the lists in the head."""
+    if result.tables is not None:
+        return result.tables
+    out = []
+    for name, rows in result.head.items():
+        if isinstance(rows, list):
+            keys = dict.fromkeys(key for row in rows for key in row)
+            out.append(Table(name, {key: np.array([row.get(key, "") for row in rows]) for key in keys}))
+    return tuple(out)
 
 
 def _flat(table: Table) -> dict[str, np.ndarray]:
@@ -153,7 +165,7 @@ def _flat(table: Table) -> dict[str, np.ndarray]:
 def write_npz(result: Result, file: IO[bytes]) -> None:
     """The columns as arrays, with the name of their table before them where there are several, and `about`: the rest
     as JSON. numpy reads it without pickle."""
-    tables = result.tables or ()
+    tables = _tables(result)
     arrays: dict[str, Any] = {
         (f"{table.name}_{name}" if len(tables) > 1 or name == "file" else name): column  # savez has a `file` itself
         for table in tables

@@ -124,7 +124,7 @@ def frame_table(scan: Scan, numbers: Sequence[int], rows: int = ROWS) -> Table:
         row = [f"{numbers[one.number]}", f"{one.time:.4g}"][: 1 + timed]
         if contacts:
             edges = 0 if one.contacts is None else int(np.count_nonzero(one.contacts.kind))
-            first = f"{one.first_contact:.4f}" if one.contacts else ""
+            first = f"{one.first_contact:.3g}" if one.contacts else ""
             row += [f"{one.contact_count - edges:,}", f"{edges:,}", first]
         out.add_row(*row, *[f"{one.intersection_count:,}"] * crossing, f"{1e3 * sum(one.seconds):.0f}")
     return out
