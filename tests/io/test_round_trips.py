@@ -41,7 +41,7 @@ def same(found, expected, ending):
 
 SURFACES = [
     ".obj", ".ply", ".off", ".glb", ".usd", ".usda", ".usdc", ".vtu", ".vtk", ".msh", ".med", ".inp", ".k", ".xdmf",
-    ".mesh",
+    ".mesh", ".npz",
 ]  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def test_stl_is_a_soup_in_the_order_of_the_faces(tmp_path):
     assert np.array_equal(mesh.points[mesh.cells["triangle"]], x.astype(np.float32)[FACES])
 
 
-@pytest.mark.parametrize("ending", [".vtu", ".vtk", ".msh", ".med", ".k", ".xdmf"])
+@pytest.mark.parametrize("ending", [".vtu", ".vtk", ".msh", ".med", ".k", ".xdmf", ".npz"])
 def test_solids_and_shells(tmp_path, ending):
     needed_for(ending)
     x, path = points(), tmp_path / f"a{ending}"

@@ -25,13 +25,16 @@ def _volume(a, b, c, d):
 def _in_boxes(cells, x):
     """(k, 2) vertices, and cells whose boxes they are in and of which they are no corners; sorted."""
     lower, upper, vertices = x[cells].min(axis=1), x[cells].max(axis=1), np.unique(cells)
-    k = int(np.argmax(np.ptp(x[vertices], axis=0))) if len(vertices) else 0  # sorted along the longest extent
+    k, *others = np.argsort(-np.ptp(x[vertices], axis=0)) if len(vertices) else range(3)  # the longest extent first
     vertices = vertices[np.argsort(x[vertices, k], kind="stable")]
     first = np.searchsorted(x[vertices, k], lower[:, k], "left")
     count = np.searchsorted(x[vertices, k], upper[:, k], "right") - first
     of = np.repeat(np.arange(len(cells)), count)
     v = vertices[np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count) + first[of]]
-    kept = ((x[v] >= lower[of]) & (x[v] <= upper[of])).all(axis=1) & (cells[of] != v[:, None]).all(axis=1)
+    for axis in others:
+        kept = (x[v, axis] >= lower[of, axis]) & (x[v, axis] <= upper[of, axis])
+        v, of = v[kept], of[kept]
+    kept = (cells[of] != v[:, None]).all(axis=1)
     pairs = np.stack((v[kept], of[kept]), axis=1)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 

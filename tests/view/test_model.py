@@ -9,7 +9,7 @@ import pliant
 from pliant.view.comparing import WAYS, compare, fingerprint
 from pliant.view.frames import EmptySequenceError, Frames
 from pliant.view.layers import Layers, nearest_to_ray
-from pliant.view.words import comparison_words, contact_words, frame_words
+from pliant.view.words import comparison_words, contact_words, frame_words, short
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +160,12 @@ def test_words(sequence):
         assert f"{frame.contacts.toi[row]:.15g}" in text
         assert str(frame.contacts.elements[row, 1]) in text
     assert "first frame" in frame_words(frames[0], frames[0].shown(Layers(), frames.mesh), 5)
+
+
+@pytest.mark.unit
+def test_short_counts():
+    assert [short(n) for n in (0, 999, 1000, 9949, 9951, 123_456)] == ["0", "999", "1.0k", "9.9k", "10k", "123k"]
+    assert [short(n) for n in (1_802_269, 12_345_678, 3 * 10**9)] == ["1.8M", "12M", "3.0G"]
 
 
 def test_odd_sequences():

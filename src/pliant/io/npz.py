@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .mesh import CORNERS, FileError
+from .mesh import CORNERS, FileError, FileMesh, make
 from .opening import Options, checked_sequence, sequence_of
 from .zipped import Archive, StoredFrames
 
@@ -46,13 +46,21 @@ def open_frames(path: Path, options: Options) -> Sequence:
     objects = archive.array("objects") if "objects" in names else None
     if options.mesh is not None:
         return sequence_of(path, options.topology(path), frames, times=times, objects=objects)
-    cells = {kind: archive.array(kind) for kind in CORNERS if kind in names} or None
+    cells = {kind: archive.array(kind) for kind in CORNERS if kind in names}
     faces = next((name for name in _FACES if name in names), None)
-    if faces is None and cells is None:
+    if faces is not None:
+        given = archive.array(faces)
+        return checked_sequence(path, given, frames, cells=cells or None, times=times, objects=objects)
+    if not cells:
         raise FileError(f"{path.name}: no faces among {_listed(archive)}; wanted is one of {', '.join(_FACES)}")
-    return checked_sequence(
-        path, None if faces is None else archive.array(faces), frames, cells=cells, times=times, objects=objects
-    )
+    mesh = make(path, list(cells.items()), frames[0])
+    return sequence_of(path, mesh, frames, times=times, objects=objects)
+
+
+def read(path: Path) -> FileMesh:
+    """The first frame."""
+    sequence = open_frames(path, Options())
+    return make(path, list((sequence.cells or {"triangle": sequence.faces}).items()), sequence[0])
 
 
 def _frames(archive: Archive) -> Frames:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import d3plot, dyna, external, gltf, gmsh1, obj, off, ply, stl, tetgen, usd, vega, vtu, xdmf
+from . import d3plot, dyna, external, gltf, gmsh1, npz, obj, off, ply, stl, tetgen, usd, vega, vtu, xdmf
 from .mesh import FileError, FileMesh
 
 _BY_ENDING = {
@@ -23,6 +23,7 @@ _BY_ENDING = {
     ".usda": usd.read,
     ".usdc": usd.read,
     ".usdz": usd.read,
+    ".npz": npz.read,
     ".k": dyna.read,
     ".key": dyna.read,
     ".dyn": dyna.read,
@@ -35,8 +36,9 @@ _BY_ENDING = {
 def read(path: str | os.PathLike[str]) -> FileMesh:
     """Read a mesh, or a sequence of positions of one, from a file.
 
-    path : .obj, .ply, .stl, .off, .veg, .k / .key / .dyn, .node or .ele (both are read), .msh of gmsh 1, a d3plot or
-        the folder it is in, or any other file that meshio reads
+    path : .obj, .ply, .stl, .off, .glb / .gltf, .usd / .usda / .usdc / .usdz, .vtu, .vtp, .xdmf, .npz, .veg,
+        .k / .key / .dyn, .node or .ele (both are read), .msh of gmsh 1, a d3plot or the folder it is in, or any other
+        file that meshio reads
 
     Vertices and faces keep the order of the file, and nothing is merged; polygons become fans of triangles.
     """

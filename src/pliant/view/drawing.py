@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SURFACE, COLLIDING, POINTS, PICKED = (118, 126, 138), (178, 0, 0), (255, 176, 0), (0, 60, 255)
 _SIZE = 3.0  # of the diagonal of the first frame as drawn, whatever its units: cameras zoom between fixed distances
+_SEEN_THROUGH = 0.35  # opacity
 _SIGHT = np.radians(45.0)  # how far the eye sees up and down
 _ASIDE = {"x": (0.45, 0.8, 0.6), "y": (0.6, 0.45, 0.8), "z": (0.6, -0.8, 0.45)}  # where the eye is, by what is up
 _NO_FACES, _NO_POINTS = np.zeros((1, 3), np.uint32), np.zeros((1, 3), np.float32)  # viser wants one of each
@@ -90,7 +91,9 @@ class Drawing:
             # The surface without what is red: two triangles in one place would flicker.
             rest = np.ones(len(self._mesh.faces), bool)
             rest[shown.faces] = False
-            self._surface.opacity = 0.3 if wanted.through else None
+            # Features that touch are behind one another from almost everywhere.
+            self._surface.opacity = _SEEN_THROUGH if wanted.through or row is not None else None
+            self._red.opacity = _SEEN_THROUGH if row is not None else None
             self._show_faces(self._surface, placed, self._mesh.faces[rest])
             self._show_faces(self._red, placed, self._mesh.faces[shown.faces])
             self._net.visible = wanted.edges

@@ -33,6 +33,14 @@ def note(text: str) -> str:
     return f'<div style="padding:2px 12px 6px;font-size:12px;opacity:.8">{html.escape(text)}</div>'
 
 
+def short(count: int) -> str:
+    """A count in at most four characters: 999, 1.2k, 35k, 1.8M."""
+    for factor, unit in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if count >= factor:
+            return f"{count / factor:.1f}{unit}" if count < 9.95 * factor else f"{count / factor:.0f}{unit}"
+    return str(count)
+
+
 def frame_words(frame: FrameView, shown: Shown, count: int) -> str:
     """What was found in a frame, and how much of it the layers leave."""
     contacts, edges = frame.contacts, int(np.count_nonzero(frame.contacts.kind))
@@ -72,12 +80,12 @@ def contact_words(frame: FrameView, row: int) -> str:
 
 def comparison_words(number: int, rows: Sequence[Compared]) -> str:
     """Ways of culling side by side, and whether all found the same."""
-    head = ("culling", "ms", "nodes", "triangles", "exact", "hash")
+    head = ("culling", "ms", "nodes", "faces", "exact", "hash")
     lines = [
-        (r.culling, f"{r.milliseconds:.1f}", f"{r.nodes:,}", f"{r.elements:,}", f"{r.exact:,}", r.fingerprint[:6])
+        (r.culling, f"{r.milliseconds:.0f}", *map(short, (r.nodes, r.elements, r.exact)), r.fingerprint[:5])
         for r in rows
     ]
     same = len({r.fingerprint for r in rows}) == 1
     built = " (with building the hierarchy)" if number < 2 else ""
     verdict = "all hashes are equal: the same tables" if same else "THE HASHES DIFFER: this is a bug, please report it"
-    return table(lines, head) + note(f"frame {number}{built}; pairs of nodes, triangles, exact tests; {verdict}")
+    return table(lines, head) + note(f"frame {number}{built}; pairs of nodes and of faces, exact tests; {verdict}")

@@ -62,10 +62,13 @@ def write(path: str | os.PathLike[str], mesh: FileMesh | Any, cells: Mapping[str
         write_atomically(path, partial(vtu.write_vtu, cells=mesh.cells, x=mesh.points))
     elif ending in (".k", ".key", ".dyn"):
         write_atomically(path, partial(dyna.write_deck, cells=mesh.cells, x=mesh.points))
+    elif ending == ".npz":
+        arrays: dict[str, Any] = {"points": mesh.points, **mesh.cells}
+        write_atomically(path, lambda file: np.savez(file, **arrays))
     elif ending in _MESHIO:
         through_file(path, lambda unfinished: _write_with_meshio(unfinished, mesh, ending))
     else:
-        known = ", ".join([*_SURFACES, *USD, ".vtu", ".k", *_MESHIO])
+        known = ", ".join([*_SURFACES, *USD, ".vtu", ".k", ".npz", *_MESHIO])
         raise OutputError(f"{path.name}: meshes are not written as {ending or 'a file without an ending'}; but {known}")
 
 
