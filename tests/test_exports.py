@@ -171,9 +171,9 @@ def test_tables_to_pandas(contacts):
     sequence = pliant.Sequence(FACES, np.stack((START, END, START)))
     table = pliant.scan(sequence).to_pandas()
     assert table["contacts"].tolist()[:2] == [0, len(contacts)]
-    assert (table["vertex-face"] + table["edge-edge"] == table["contacts"]).all()
-    assert np.isnan(table["first_toi"][0])
-    assert table["first_toi"][1] == contacts.toi.min()
+    assert (table["vertex_face"] + table["edge_edge"] == table["contacts"]).all()
+    assert np.isnan(table["first_contact"][0])
+    assert table["first_contact"][1] == contacts.toi.min()
 
 
 def test_progress_of_long_functions():

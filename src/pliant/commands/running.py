@@ -33,11 +33,11 @@ def verb(work: Callable[..., int]) -> Callable[..., None]:
 
     typer reads a command's options off its signature: this writes one, of the parameters of `work` and of `Shared`.
     """
-    hints = get_type_hints(work, include_extras=True)
     shared_hints = get_type_hints(Shared, include_extras=True)
     named = inspect.Parameter.KEYWORD_ONLY
-    own = list(inspect.signature(work).parameters.values())[1:]
-    parameters = [one.replace(kind=named, annotation=hints[one.name]) for one in own]
+    # Not get_type_hints: on Python 3.10 it hides the Annotated of parameters whose default is None.
+    own = list(inspect.signature(work, eval_str=True).parameters.values())[1:]
+    parameters = [one.replace(kind=named) for one in own]
     parameters += [
         inspect.Parameter(name, named, default=Shared._field_defaults[name], annotation=shared_hints[name])
         for name in Shared._fields

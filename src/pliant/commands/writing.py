@@ -22,14 +22,14 @@ from pliant.sequence import Sequence
 
 def write_report(run: Run, path: Path, scan: Scan, up: str, options: dict[str, object]) -> None:
     """One page that opens offline; `options` are listed on it."""
-    from pliant.report import write_page  # pyright: ignore[reportAttributeAccessIssue]
+    from pliant.report import write_page
 
     to_path(run, path, lambda file: write_page(scan, file, up=up, options=options), "html")
 
 
 def write_sheet(run: Run, path: Path, scan: Scan, up: str) -> None:
     """Pictures of frames."""
-    from pliant.report import write_contact_sheet  # pyright: ignore[reportAttributeAccessIssue]
+    from pliant.report import write_contact_sheet
 
     to_path(run, path, lambda file: write_contact_sheet(scan, file, up=up), "png")
 

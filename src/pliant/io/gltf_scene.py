@@ -55,8 +55,10 @@ class Scene:
     def vertex_rows(self) -> np.ndarray:
         """(n, k), equal for vertices that are at one place at all times."""
         rows = [_vertex_rows(part) for part in self.parts]
-        width = max(row.shape[1] for row in rows)
-        return np.concatenate([np.pad(row, ((0, 0), (0, width - row.shape[1]))) for row in rows]) + 0.0
+        padded = np.zeros((sum(map(len, rows)), max(row.shape[1] for row in rows)))
+        for end, row in zip(np.cumsum([len(row) for row in rows]).tolist(), rows):
+            padded[end - len(row) : end, : row.shape[1]] = row
+        return padded + 0.0
 
 
 def _vertex_rows(part: _Part) -> np.ndarray:
