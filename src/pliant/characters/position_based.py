@@ -40,7 +40,7 @@ PRESSED = 100.0 * _PER_FRAME  # more, where flesh is in contact: barriers come b
 
 _HEAVY = 0.5  # of its freedom, a vertex at a bone has lost so much
 _LOOK = 4  # detection before every so many relaxations: vertices move while they are relaxed
-_ROUNDS, _SHAPED = 8, 2  # of detection and pushing at the end, at most; and of those with volumes, the first ones
+_ROUNDS = 4  # of detection and pushing at the end, at most: with 8, a galloping horse of larger cells ended deeper
 # Seconds, a little more than a frame at 60 a second: in longer steps limbs passed through each other. And how many of
 # them at most: who leaves out more frames than that has jumped.
 _LONGEST, _MOST_STEPS = 1.02 / 60.0, 8
@@ -187,7 +187,7 @@ class PositionBasedSkinning:
         for i in range(_ROUNDS if collide else 0):
             if response.look(tally) == 0:
                 break
-            for _ in range(2 if i < _SHAPED else 0):
+            for _ in range(2 if 2 * i < _ROUNDS else 0):
                 self._relax(motion.dt, edge, (False, False), tally)
                 response.push(1, tally)
             response.push(4, tally)
