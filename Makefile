@@ -55,7 +55,7 @@ bench: .venv/installed-bench
 	$(BIN)/python -m bench $(ARGS)
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist site
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist site demo
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra that is installed, renewed when pyproject.toml changes. An environment without a working

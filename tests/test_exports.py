@@ -183,6 +183,6 @@ def test_progress_of_long_functions():
         query(x, x + 1.0, threads=1, progress=lambda done, count, seen=seen: seen.append((done, count)))
         assert seen == [(1, 3), (2, 3), (3, 3)]
     seen = []
-    triangles = np.random.default_rng(0).normal(size=(9000, 6, 3))
+    triangles = np.random.default_rng(0).normal(size=(40_000, 6, 3))
     pliant.triangle_triangle(triangles, triangles, threads=1, progress=lambda *state: seen.append(state))
     assert seen == [(1, 3), (2, 3), (3, 3)]

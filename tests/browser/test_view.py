@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
 import pytest
 
 import pliant
 
-CHROMIUM = os.environ.get("PLIANT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-# WebGL without a graphics card.
-FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 PATIENCE = 120_000  # milliseconds: software rendering on a busy machine
 
 pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
-playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need playwright: pip install playwright")
-if CHROMIUM is None:
-    pytest.skip("no Chromium is installed (or named by PLIANT_CHROMIUM)", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +16,6 @@ def viewer():
     viewer = pliant.view.serve(pliant.scenes.load("bishop", triangles=1500, frames=4), port=0, block=False, up="z")
     yield viewer
     viewer.stop()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as api:
-        browser = api.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(params=[(1280, 800), (390, 844)], ids=["wide", "narrow"])

@@ -34,7 +34,7 @@ class Drawing:
         self._scale = _SIZE / (float(np.linalg.norm(np.ptp(used, axis=0))) or 1.0)
         sides = self._placed(x[mesh.edges])
         self._side = float(np.linalg.norm(sides[:, 0] - sides[:, 1], axis=1).mean()) if len(sides) else 0.1
-        dot = min(0.5 * self._side, 0.006 * _SIZE)
+        dot = min(0.3 * self._side, 0.005 * _SIZE)
         placed, scene = self._placed(x) if len(x) else _NO_POINTS, server.scene
         looks: dict[str, Any] = {"side": "double", "cast_shadow": False, "receive_shadow": False, "visible": False}
         dots: dict[str, Any] = {"point_shape": "circle", "precision": "float32", "visible": False}

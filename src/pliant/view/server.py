@@ -59,8 +59,8 @@ def serve(
     if not block:
         viewer.start()
         return viewer
-    print(f"pliant: {sequence.name} is shown at {viewer.url} (Ctrl-C ends it)", flush=True)
     try:
+        print(f"pliant: {sequence.name} is shown at {viewer.url} (Ctrl-C ends it)", flush=True)
         viewer.run()
     except KeyboardInterrupt:
         print()
