@@ -74,7 +74,7 @@ def test_the_schema_is_one_itself_and_not_too_lenient(call: Call):
 def test_characters_keep_to_it_too(call: Call):
     ended = call("character", "arm", "--clip", "bend", "--skinning", "linear", "--rate", "4", "--json")
     jsonschema.Draft202012Validator(published(call)).validate(ended.json)
-    assert ended.json["pairs"] == sum(one["pairs"] for one in ended.json["list"]) > 0
+    assert ended.json["pairs"] == len(ended.json["list"]) > 0
 
 
 def test_csv_has_a_row_for_each(call: Call, files: dict[str, Path]):

@@ -45,8 +45,20 @@ def test_json_is_all_that_is_printed(capsys):
     record = json.loads(out)
     assert code == 1
     assert (record["character"], record["clip"], record["frames"]) == ("arm", "bend", 6)
-    assert record["frames_with_collisions"] == len(record["list"]) > 0
-    assert record["deepest"] == max(frame["deepest"] for frame in record["list"])
+    assert record["pairs"] == len(record["list"]) > 0
+    assert record["frames_with_collisions"] == len({one["frame"] for one in record["list"]})
+    assert record["deepest"] == max(one["depth"] for one in record["list"])
+    assert {"forearm", "upper_arm"} >= {bone for one in record["list"] for bone in one["bones"]}
+
+
+def test_lists_in_files(capsys, tmp_path):
+    code, out, _ = ended(capsys, *SHORT, "--csv", tmp_path / "found.csv", "--npz", tmp_path / "found.npz", "--quiet")
+    assert (code, out) == (1, "")
+    header, *rows = (tmp_path / "found.csv").read_text("utf-8").splitlines()
+    assert header.split(",")[:6] == ["frame", "time", "kind", "vertex", "cell", "depth"]
+    with np.load(tmp_path / "found.npz", allow_pickle=False) as file:
+        assert len(file["vertex"]) == len(rows) > 0
+        assert file["bones"].shape == (len(rows), 2)
 
 
 @pytest.mark.parametrize(

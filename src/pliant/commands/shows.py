@@ -26,7 +26,7 @@ from pliant.commands.options import (
     SequenceFile,
     Up,
 )
-from pliant.commands.running import CLEAN, Run, fault, verb
+from pliant.commands.running import CLEAN, FOUND, Run, fault, verb
 
 if TYPE_CHECKING:
     from pliant.sequence import Sequence
@@ -45,7 +45,9 @@ def demo(
     run(scene=scene, triangles=triangles, frames=frames, threads=threads, output=output)
 
 
+@verb
 def character(
+    run: Run,
     file: Annotated[str, typer.Argument(help="A .glb or .gltf file, or human, horse, arm, leg or arm_with_body.")],
     clip: Annotated[
         str | None, typer.Option(help="Name of a clip; without it, or a wrong one, all are listed.")
@@ -63,14 +65,21 @@ def character(
         typer.Option(help="For the deformed skin: .npz, .pc2, .usd, .pvd, .xdmf, or a folder for numbered .ply files."),
     ] = None,
     png: Annotated[Path | None, typer.Option(help="A picture of poses, what collides in red.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
-    threads: Annotated[int | None, typer.Option(min=1, help="How many threads; all cores if not given.")] = None,
-) -> None:
+) -> int:
     """Play a clip of a skinned character and report the frames in which it collides with itself."""
-    from pliant.report.character import Wanted, run
+    from pliant.report.character import Wanted, cast, perform, result_of, shown, write_files
 
-    options = Wanted(file, clip, skinning, response, update, rate, seconds, edge, output, png, as_json, threads)
-    raise typer.Exit(run(options))
+    wanted = Wanted(file, clip, skinning, response, update, rate, seconds, edge, output, png, run.threads)
+    who = cast(wanted)
+    with run.bar("Frames") as progress:
+        frames = perform(wanted, who, progress)
+    for path in write_files(wanted, who, frames):
+        run.wrote(path)
+    for part, style in shown(wanted, who, frames):
+        run.say(part, style=style)
+    result = result_of(who, frames)
+    run.finish(result)
+    return FOUND if result.head["pairs"] else CLEAN
 
 
 @verb
@@ -93,7 +102,7 @@ def view(
 ) -> int:
     """Look at a sequence and its contacts in the browser, live; Ctrl-C ends it."""
     from pliant.commands.inputs import Opening, open_frames
-    from pliant.view import serve  # pyright: ignore[reportMissingImports]
+    from pliant.view import serve
 
     opened = open_frames(run, sequence, Opening(first, last, every, merge, mesh, rate, clip))
     how = {"pairs": pairs.value, "culling": culling.value, "up": up.value, "threads": run.threads}

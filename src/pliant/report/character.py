@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-import pliant
-from pliant._arrays import MeshError, OptionError
+from pliant._arrays import OptionError
+from pliant._threads import Progress
 from pliant.characters.bodies import body_of
 from pliant.characters.body import Body
 from pliant.characters.errors import ClipError
-from pliant.characters.playing import Frame, frame_times, play
+from pliant.characters.playing import Frame, play
 from pliant.characters.reading import load
 from pliant.characters.rig import Character, Clip
 from pliant.characters.summaries import Summary, summarise
 from pliant.report.characters_sheet import SHOTS, tiles_of
-from pliant.report.demo import REPORT_WIDTH, Console, Table, track  # where a missing rich is explained
+from pliant.report.outputs import Result, Table, inside_table, joined
 from pliant.report.picture import View
 from pliant.report.sequences import Played, require_writable, write
 from pliant.report.sheet import contact_sheet
+from pliant.report.tables import table as rich_table
 from pliant.scenes import character_names, load_character
 
-CLEAN, FOUND, FAILED = 0, 1, 2
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 _ROWS = 40  # of the table, at most
 _POSES, _POSES_IN_A_ROW = 8, 4
 _POSE_WIDTH = 300  # pixels
@@ -45,37 +46,46 @@ class Wanted(NamedTuple):
     edge: float | None = None
     output: Path | None = None
     png: Path | None = None
-    as_json: bool = False
     threads: int | None = None
 
 
-def run(wanted: Wanted) -> int:
-    """0 where nothing collides, 1 where something does, 2 after an error, which takes one line on stderr."""
-    try:
-        return _run(wanted)
-    except (MeshError, OSError, ModuleNotFoundError) as error:
-        print(f"pliant: {' '.join(str(error).split())}", file=sys.stderr)
-        return FAILED
+class Cast(NamedTuple):
+    """Who plays what."""
+
+    character: Character
+    clip: Clip
+    body: Body
+    obstacles: tuple[Any, ...]
 
 
-def _run(wanted: Wanted) -> int:
+def cast(wanted: Wanted) -> Cast:
+    """The character with its body, after a look at whether files can be written at all."""
     if wanted.output is not None:
         require_writable(wanted.output)
     if wanted.png is not None and not wanted.png.parent.is_dir():
         raise OptionError(f"{wanted.png.parent} is not a folder")
     character, body, obstacles = _load(wanted)
-    clip = _clip(character, wanted.clip)
-    frames = _play(wanted, (character, clip, body, obstacles))
-    summary = summarise(frames)
+    return Cast(character, _clip(character, wanted.clip), body, obstacles)
+
+
+def perform(wanted: Wanted, who: Cast, progress: Progress | None = None) -> list[Frame]:
+    """All frames."""
+    return list(
+        play(
+            who.character, who.clip, body=who.body, obstacles=who.obstacles, skinning=wanted.skinning,
+            collisions=wanted.response, update=wanted.update, rate=wanted.rate, seconds=wanted.seconds,
+            threads=wanted.threads, progress=progress,
+        )
+    )  # fmt: skip
+
+
+def write_files(wanted: Wanted, who: Cast, frames: Sequence[Frame]) -> list[Path]:
+    """The sequence and the picture, if they are wanted; returns those that were written."""
     if wanted.output is not None:
-        write(wanted.output, _as_played(character, body, frames))
+        write(wanted.output, _as_played(who.character, who.body, frames))
     if wanted.png is not None:
-        _draw(wanted.png, (character, body, obstacles), frames)
-    if wanted.as_json:
-        print(json.dumps(as_record(character, clip, frames, summary)))
-    else:
-        _print(wanted, (character, clip, body), frames)
-    return FOUND if summary.colliding else CLEAN
+        _draw(wanted.png, who, frames)
+    return [path for path in (wanted.output, wanted.png) if path is not None]
 
 
 def _load(wanted: Wanted) -> tuple[Character, Body, tuple[Any, ...]]:
@@ -98,26 +108,15 @@ def _clip(character: Character, name: str | None) -> Clip:
     return character.clip(name)
 
 
-def _play(wanted: Wanted, what: tuple[Character, Clip, Body, tuple[Any, ...]]) -> list[Frame]:
-    character, clip, body, obstacles = what
-    count = len(frame_times(clip, wanted.rate, wanted.seconds))
-    frames = play(
-        character, clip, body=body, obstacles=obstacles, skinning=wanted.skinning, collisions=wanted.response,
-        update=wanted.update, rate=wanted.rate, seconds=wanted.seconds, threads=wanted.threads,
-    )  # fmt: skip
-    quiet = Console(stderr=True)
-    return list(track(frames, "Frames", total=count, console=quiet, transient=True, disable=not quiet.is_terminal))
-
-
 def _as_played(character: Character, body: Body, frames: Sequence[Frame]) -> Played:
     times = np.array([frame.time for frame in frames])
     skins = np.stack([frame.skin for frame in frames])
     return Played(times, skins, np.stack([frame.colliding(body) for frame in frames]), character.mesh.faces)
 
 
-def _draw(path: Path, what: tuple[Character, Body, tuple[Any, ...]], frames: Sequence[Frame]) -> None:
+def _draw(path: Path, who: Cast, frames: Sequence[Frame]) -> None:
     """Poses at even distances, and among them the one with the deepest penetration."""
-    character, body, obstacles = what
+    character, body, obstacles = who.character, who.body, who.obstacles
     places = set(np.linspace(0, len(frames) - 1, min(_POSES, len(frames))).round().astype(int).tolist())
     deepest = int(np.argmax([frame.penetrations.deepest for frame in frames]))
     if deepest not in places:
@@ -131,59 +130,46 @@ def _draw(path: Path, what: tuple[Character, Body, tuple[Any, ...]], frames: Seq
     contact_sheet(path, rows, [size])
 
 
-def as_record(character: Character, clip: Clip, frames: Sequence[Frame], summary: Summary) -> dict[str, Any]:
-    """For JSON: every frame with collisions, and the summary."""
-    colliding = [
-        {
-            "frame": i,
-            "time": frame.time,
-            "vertices": np.unique(frame.penetrations.vertices).tolist(),
-            "pairs": len(frame.penetrations),
-            "deepest": frame.penetrations.deepest,
-            "bones": frame.penetrations.bone_pairs(),
-        }
-        for i, frame in enumerate(frames)
-        if len(frame.penetrations)
-    ]
+def result_of(who: Cast, frames: Sequence[Frame]) -> Result:
+    """For machines: every vertex in a cell of every frame, and the summary."""
+    summary = summarise(frames)
     means = summary.milliseconds[1:].mean(axis=0).tolist() if len(frames) > 1 else [0.0] * 3
-    return {
-        "verb": "character",
-        "pliant": pliant.__version__,
+    head = {
         "pairs": sum(len(frame.penetrations) for frame in frames),
-        "character": character.name,
-        "clip": clip.name,
+        "character": who.character.name,
+        "clip": who.clip.name,
         "frames": len(frames),
         "frames_with_collisions": summary.colliding,
         "deepest": summary.deepest,
         "bones": [{"pair": pair, "frames": count} for pair, count in summary.bones.items()],
         "milliseconds": dict(zip(("skinning", "solver", "detection"), means)),
-        "list": colliding,
     }
+    return Result("character", head, (joined(_pairs(i, frame) for i, frame in enumerate(frames)),))
 
 
-def _print(wanted: Wanted, what: tuple[Character, Clip, Body], frames: Sequence[Frame]) -> None:
-    character, clip, body = what
-    console = Console() if sys.stdout.isatty() else Console(width=REPORT_WIDTH)
+def _pairs(number: int, frame: Frame) -> Table:
+    found = frame.penetrations
+    names = [found.carriers.name(bone) for bone in found.bones.ravel().tolist()]
+    table = inside_table(found, frame=number, time=frame.time)
+    return Table(table.name, table.columns | {"bones": np.array(names, "U64").reshape(-1, 2)})
+
+
+def shown(wanted: Wanted, who: Cast, frames: Sequence[Frame]) -> Iterator[tuple[RenderableType, str]]:
+    """What people read, each with its style."""
     how = wanted.skinning + (", no response" if not wanted.response and wanted.skinning == "position based" else "")
-    title = f"{character.name}: {clip.name}, {len(frames)} frames, {how}"
-    console.print(title, style="bold", highlight=False, soft_wrap=True)
-    console.print(f"{character!r}, {body!r}", style="dim", highlight=False, soft_wrap=True)
+    yield f"{who.character.name}: {who.clip.name}, {len(frames)} frames, {how}", "bold"
+    yield f"{who.character!r}, {who.body!r}", "dim"
     summary = summarise(frames)
     if summary.colliding:
-        console.print(_table(frames), highlight=False)
+        yield _frame_table(frames), ""
         if summary.colliding > _ROWS:
-            console.print(f"... and {summary.colliding - _ROWS} more frames (--json has all)", highlight=False)
-    console.print(_words(summary, body), highlight=False, soft_wrap=True)
-    for kind, path in (("Sequence", wanted.output), ("Picture", wanted.png)):
-        if path is not None:
-            console.print(f"{kind} in {path.as_posix()}", highlight=False, soft_wrap=True)
+            yield f"... and {summary.colliding - _ROWS} more frames (--json has all)", ""
+    yield _words(summary, who.body), ""
 
 
-def _table(frames: Sequence[Frame]) -> Table:
-    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
-    for name in ("frame", "seconds", "vertices", "cells", "deepest"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("bones")
+def _frame_table(frames: Sequence[Frame]) -> RenderableType:
+    """The first frames with collisions."""
+    table = rich_table(("frame", "seconds", "vertices", "cells", "deepest", "bones"), ("bones",))
     rows = [(i, frame) for i, frame in enumerate(frames) if len(frame.penetrations)]
     for i, frame in rows[:_ROWS]:
         found = frame.penetrations

@@ -14,13 +14,14 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 import pliant
+from pliant.characters.penetrations import Penetrations
 from pliant.contacts import Contacts, Insides, Intersections, Proximity
 
 KINDS = np.array(["vertex-face", "edge-edge"])
 # What a row of a table of CSV calls one of several: in JSON a face has "vertices", in CSV columns vertex_0 ...
 _SINGULAR = {
     "elements": "element", "vertices": "vertex", "weights": "weight", "faces": "face", "points": "point",
-    "segment": "end",
+    "segment": "end", "bones": "bone",
 }  # fmt: skip
 _VECTORS = ("normal", "points", "segment", "direction")  # their last axis is x, y, z
 
@@ -68,10 +69,10 @@ def proximity_table(near: Proximity) -> Table:
     return Table("pairs", {"kind": KINDS[near.kind]} | {name: getattr(near, name) for name in names})
 
 
-def inside_table(found: Insides) -> Table:
+def inside_table(found: Insides | Penetrations, **first: Any) -> Table:
     """One row per vertex and cell."""
     columns = {"kind": np.full(len(found), "vertex-cell"), "vertex": found.vertices, "cell": found.cells}
-    return Table("pairs", columns | {"depth": found.depth, "direction": found.direction})
+    return Table("pairs", _repeated(first, len(found)) | columns | {"depth": found.depth, "direction": found.direction})
 
 
 def joined(tables: Iterable[Table]) -> Table:
