@@ -121,9 +121,9 @@ class Scan:
         counts = np.zeros(len(self.mesh.faces), np.int64)
         for one in self._chosen(frame):
             if one.contacts:
-                counts += faces_in_contact(self.mesh, one.contacts)
+                counts += one.contacts.face_counts(self.mesh)
             if one.intersections:
-                counts += np.bincount(one.intersections.faces.reshape(-1), minlength=len(counts))
+                counts += one.intersections.face_counts(self.mesh)
         return counts
 
     def parts(self, frame: int | None = None) -> tuple[PartPair, ...]:
@@ -250,15 +250,3 @@ def _sum(stages: Iterable[Iterable[Stage]]) -> tuple[Stage, ...]:
         for stage in some:
             tally.add(*stage)
     return tally.stages()
-
-
-def faces_in_contact(mesh: TriMesh, contacts: Contacts) -> np.ndarray:
-    """(m,) int64: how many contacts each face has, with those of its edges and corners."""
-    corner = contacts.elements[contacts.kind == 0]
-    edges = np.bincount(contacts.elements[contacts.kind == 1].reshape(-1), minlength=len(mesh.edges))
-    vertices = np.bincount(corner[:, 0], minlength=mesh.vertex_limit)
-    faces = np.bincount(corner[:, 1], minlength=len(mesh.faces))
-    a, b, c = mesh.faces.T
-    once = np.stack((np.ones(len(a), bool), b != a, (c != a) & (c != b)), axis=1)  # corners of a degenerate face
-    sides = np.append(edges, 0)[mesh.face_edges]  # -1 is no edge
-    return faces + sides.sum(axis=1) + (vertices[mesh.faces] * once).sum(axis=1)

@@ -85,9 +85,8 @@ def ccd(
     _say_contacts(run, (start, found), b, all_rows)
     if offenders is not None:
         from pliant.commands.writing import write_offenders
-        from pliant.scanning import faces_in_contact
 
-        counts = faces_in_contact(pliant.TriMesh(start.faces), found)
+        counts = found.face_counts(start.faces)
         write_offenders(run, offenders, (start.faces, start.x), counts)
     _finish_motion(run, "ccd", (start, b), found, {})
     return FOUND if len(found) else CLEAN
