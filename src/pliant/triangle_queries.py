@@ -62,9 +62,9 @@ def triangle_triangle(
     advances = solver == "advance" or bool(radii.any())
     announce_compilation("_advance_triangles" if advances else "decide_in_doubles", 10 if advances else 20)
     count = len(x0)
-    answer = Firsts(
-        np.full(count, np.nan), np.full(count, np.nan), np.full(count, -1, np.int8), np.full(count, MISS, np.int8)
-    )
+    toi = np.full(count, np.nan)
+    toi_upper = toi if advances else np.full(count, np.nan)  # advancement has one time
+    answer = Firsts(toi, toi_upper, np.full(count, -1, np.int8), np.full(count, MISS, np.int8))
     crew = Crew(thread_count(threads), progress)
     tallies = [Tally() for _ in range(crew.threads)]
 

@@ -32,6 +32,7 @@ from pliant._jit import helper, kernel, out_of_line
 from pliant.vec3 import dot, max_norm
 
 LANES = 64
+_PART = 16 * LANES  # pairs that the second-level cache holds while they are loaded up to three times
 _AT_ONCE = 8  # loops over a multiple of this need no code for what is left over; lanes beyond the last hold anything
 # 36 coordinates (now, at the end), how far the best axis so far can be trusted, what has to lie between projections per
 # |L|_1, and the axis.
@@ -63,13 +64,18 @@ def keep_inseparable(x0, x1, closeness, which, ids, culled):
     go does not even come so close. which : bits CENTRES .. IN_TURN. culled : (5,) counts the pairs that each takes,
     and those that are ODD, all of which are kept.
     """
-    block, pairs = np.empty(BLOCK, np.float32), np.empty(2 * LANES, np.int32)
-    kept = _keep_at_start(x0, x1, closeness, which & (CENTRES | PLANES), ids, block, pairs, culled)
-    # Each time few are left: a block full of them at a time, loaded anew, which takes less than closing up.
-    if which & EDGES:
-        kept = _keep_by_edges(x0, x1, closeness, ids[:kept], block, pairs, culled)
-    if which & IN_TURN:
-        kept = _keep_in_turn(x0, x1, closeness, ids[:kept], block, pairs, culled)
+    block, pairs, kept = np.empty(BLOCK, np.float32), np.empty(2 * LANES, np.int32), 0
+    for first in range(0, len(ids), _PART):
+        some = ids[first : first + _PART]
+        left = _keep_at_start(x0, x1, closeness, which & (CENTRES | PLANES), some, block, pairs, culled)
+        # Each time few are left: a block full of them at a time, loaded anew, which takes less than closing up.
+        if which & EDGES:
+            left = _keep_by_edges(x0, x1, closeness, some[:left], block, pairs, culled)
+        if which & IN_TURN:
+            left = _keep_in_turn(x0, x1, closeness, some[:left], block, pairs, culled)
+        for i in range(left):
+            ids[kept] = some[i]
+            kept += 1
     return kept
 
 
@@ -117,15 +123,11 @@ def _keep_in_turn(x0, x1, closeness, ids, block, pairs, culled):
         _set_slack(block, lanes, closeness)
         for step in range(STEPS + 1):
             if step > 0:
-                lanes, kept = _give_up(block, pairs, lanes, ids, kept)
                 _follow(block, _groups(lanes))
             groups = _groups(lanes)
             _along_normals(block, groups, of_radii)
             _along_edges(block, groups, of_radii)
-            lanes = _keep(block, pairs, lanes, culled, 3)
-        for lane in range(lanes):
-            ids[kept] = pairs[lane]
-            kept += 1
+            lanes, kept = _sort_out(block, pairs, lanes, ids, kept, culled, step < STEPS)
     return kept
 
 
@@ -194,28 +196,19 @@ def _load(x0, x1, ids, first, block, pairs):
 
 
 @helper
-def _keep(block, pairs, lanes, culled, number):
-    """Let go of the pairs that are surely apart to the end; returns how many are left."""
-    kept = 0
+def _sort_out(block, pairs, lanes, ids, kept, culled, goes_on):
+    """Let go of the pairs that are surely apart to the end; those that come no further are inseparable, all of them if
+    this was the last step. Returns how many go on, and how many were found inseparable."""
+    going, before = 0, kept
     for lane in range(lanes):
-        pairs[LANES + kept] = lane
-        kept += block[_BEST + lane] < _ONE
-    culled[number] += lanes - kept
-    _close_up(block, pairs, kept)
-    return kept
-
-
-@helper
-def _give_up(block, pairs, lanes, ids, kept):
-    """Pairs that come no further are inseparable; returns how many go on, and how many were found inseparable."""
-    going = 0
-    for lane in range(lanes):
-        if block[_BEST + lane] > _LEAST:
+        best = block[_BEST + lane]
+        if best < _ONE and best > _LEAST and goes_on:
             pairs[LANES + going] = lane
             going += 1
-        else:
+        elif best < _ONE:
             ids[kept] = pairs[lane]
             kept += 1
+    culled[3] += lanes - going - (kept - before)
     _close_up(block, pairs, going)
     return going, kept
 
