@@ -37,41 +37,13 @@ def test_without_a_verb_there_is_help(capsys: pytest.CaptureFixture[str]):
     helped = capsys.readouterr().out
     assert run("-h") == 0
     assert capsys.readouterr().out == helped
-    for verb in [
-        "check",
-        "ccd",
-        "step",
-        "near",
-        "scan",
-        "inside",
-        "character",
-        "demo",
-        "scenes",
-        "bench",
-        "convert",
-        "view",
-        "schema",
-    ]:
+    for verb in VERBS:
         assert f"\n  {verb} " in helped
 
 
 def test_help_of_every_verb_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "60")
-    for verb in [
-        "check",
-        "ccd",
-        "step",
-        "near",
-        "scan",
-        "inside",
-        "character",
-        "demo",
-        "scenes",
-        "bench",
-        "convert",
-        "view",
-        "schema",
-    ]:
+    for verb in VERBS:
         assert run(verb, "--help") == 0
         out = capsys.readouterr().out
         assert out.startswith(f"Usage: pliant {verb} ")
