@@ -24,7 +24,7 @@ STAGES = (
     ("pairs",),
     ("filters",),
     ("elementary",),
-    ("contacts", "exports", "notebooks", "motion"),
+    ("contacts", "answers", "exports", "notebooks", "motion"),
     ("prepare",),
     ("pipeline",),
     ("step", "discrete"),

@@ -14,16 +14,14 @@ if TYPE_CHECKING:
     from pliant import baselines, characters, io, scenes, view
     from pliant._arrays import MeshError
     from pliant._tally import Stage
+    from pliant.answers import Distances, Queries, TrianglePairs
     from pliant.contacts import (
         Contacts,
         Distance,
-        Distances,
         Insides,
         Intersections,
         Proximity,
-        Queries,
         Step,
-        TrianglePairs,
     )
     from pliant.detect import ccd, dcd, safe_step
     from pliant.detector import Detector
@@ -43,12 +41,12 @@ _HOME = {
     "Contacts": "pliant.contacts",
     "Detector": "pliant.detector",
     "Distance": "pliant.contacts",
-    "Distances": "pliant.contacts",
+    "Distances": "pliant.answers",
     "Insides": "pliant.contacts",
     "Intersections": "pliant.contacts",
     "MeshError": "pliant._arrays",
     "Proximity": "pliant.contacts",
-    "Queries": "pliant.contacts",
+    "Queries": "pliant.answers",
     "Rigid": "pliant.motion",
     "Scan": "pliant.scanning",
     "ScannedFrame": "pliant.scanning",
@@ -57,7 +55,7 @@ _HOME = {
     "Stage": "pliant._tally",
     "Step": "pliant.contacts",
     "TriMesh": "pliant.mesh.triangles",
-    "TrianglePairs": "pliant.contacts",
+    "TrianglePairs": "pliant.answers",
     "VolumeMesh": "pliant.mesh.volumes",
     "ccd": "pliant.detect",
     "dcd": "pliant.detect",

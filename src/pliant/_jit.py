@@ -98,12 +98,12 @@ def _out_of_line(_typing_context: Any) -> Any:
     three limbs, that made 169 s of compilation out of 10, and does not run faster.
     """
 
-    def add_attributes(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-        builder.function.attributes.add("noinline")
-        builder.function.attributes.add("optsize")
-        return context.get_dummy_value()
+    return types.void(), _attributes("noinline", "optsize")
 
-    return types.void(), add_attributes
+
+def _one_copy(_typing_context: Any) -> Any:
+    """Called in a helper's body: keep its code in one place, but as fast as it can be."""
+    return types.void(), _attributes("noinline")
 
 
 def _in_line(_typing_context: Any) -> Any:
@@ -113,14 +113,22 @@ def _in_line(_typing_context: Any) -> Any:
     in the innermost loop, that took as long as what it does.
     """
 
-    def add_attribute(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-        builder.function.attributes.add("alwaysinline")
+    return types.void(), _attributes("alwaysinline")
+
+
+def _attributes(*names: str) -> Any:
+    """What makes no code, but tells the compiler something about the function that it is called in."""
+
+    def add(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        for name in names:
+            builder.function.attributes.add(name)
         return context.get_dummy_value()
 
-    return types.void(), add_attribute
+    return add
 
 
 in_line: Any = (lambda: None) if INTERPRETED else intrinsic(_in_line)
+one_copy: Any = (lambda: None) if INTERPRETED else intrinsic(_one_copy)
 out_of_line: Any = (lambda: None) if INTERPRETED else intrinsic(_out_of_line)
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import pandas
     import trimesh
 
-    from pliant.contacts import Contacts, Proximity, Queries
+    from pliant.answers import Queries
+    from pliant.contacts import Contacts, Proximity
 
 PLAIN = (204, 196, 184)  # of faces that take part in nothing
 ONE, MANY = (244, 165, 130), (178, 10, 24)  # of those that are in one pair, and in the most

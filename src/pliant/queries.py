@@ -10,7 +10,7 @@ from pliant._arrays import ShapeError, as_doubles, as_floats, as_number, as_radi
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
-from pliant.contacts import Distances, Queries
+from pliant.answers import Distances, Queries
 from pliant.elementary.advance import TOLERANCE, Approach, advance_pairs, approach_of
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide

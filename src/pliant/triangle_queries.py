@@ -11,9 +11,8 @@ from pliant._arrays import OptionError, ShapeError, as_floats, as_number, as_rad
 from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
-from pliant.contacts import Distances, TrianglePairs
+from pliant.answers import Distances, TriangleContacts, TrianglePairs
 from pliant.elementary.advance import TOLERANCE, approach_of
-from pliant.elementary.certified import MISS
 from pliant.elementary.paths import straight_paths
 from pliant.elementary.triangle_advance import QUADS, Firsts, cull, first_by_advancement, first_by_exact_test
 from pliant.elementary.triangle_distance import triangle_distances
@@ -62,11 +61,8 @@ def triangle_triangle(
     advances = solver == "advance" or bool(radii.any())
     announce_compilation("_advance_triangles" if advances else "decide_in_doubles", 10 if advances else 20)
     count = len(x0)
-    toi = np.full(count, np.nan)
-    toi_upper = toi if advances else np.full(count, np.nan)  # advancement has one time
-    answer = Firsts(toi, toi_upper, np.full(count, -1, np.int8), np.full(count, MISS, np.int8))
     crew = Crew(thread_count(threads), progress)
-    tallies = [Tally() for _ in range(crew.threads)]
+    tallies, found = [Tally() for _ in range(crew.threads)], list[tuple[np.ndarray, Firsts]]()
 
     def work(worker: int, start: int) -> None:
         part = slice(start, min(start + _CHUNK, count))
@@ -76,12 +72,14 @@ def triangle_triangle(
             require_finite(x0, "x0")
             require_finite(x1, "x1")
         if advances:
-            first_by_advancement(*motion, sizes, tolerance, left, answer.part(part), tallies[worker])
+            firsts = first_by_advancement(*motion, sizes, tolerance, left, tallies[worker])
         else:
-            first_by_exact_test(*motion, left, answer.part(part), tallies[worker])
+            firsts = first_by_exact_test(*motion, left, tallies[worker])
+        hit = np.flatnonzero(firsts.feature >= 0)
+        found.append((start + left.ids[hit], Firsts(*(column[hit] for column in firsts))))
 
-    crew.run(work, range(0, count, _CHUNK))
-    return _tabulate(x0, x1, radii if advances else None, answer, Tally().merge(tallies))
+    crew.run(work, range(0, max(1, count), _CHUNK))  # of no pairs one part, too
+    return _tabulate(x0, x1, radii if advances else None, found, Tally().merge(tallies))
 
 
 def _as_bits(culls: Sequence[str]) -> int:
@@ -100,32 +98,38 @@ def _as_radii(min_distance: Any, count: int) -> np.ndarray:
     return as_radii(radii.ravel(), 6 * count).reshape(count, 6)
 
 
-def _tabulate(x0: np.ndarray, x1: np.ndarray, radii: np.ndarray | None, answer: Firsts, tally: Tally) -> TrianglePairs:
-    """The answers with their points of contact, those of the pairs that hit."""
-    toi, toi_upper, feature, status = answer
-    count, hit = len(toi), feature >= 0
-    touching, kind = np.flatnonzero(hit), np.full(len(toi), -1, np.int8)
-    kind[touching] = feature[touching] >= 6
-    features = np.full((count, 2), -1, np.int8)
-    weights, normal, gap = np.full((count, 6), np.nan), np.full((count, 3), np.nan), np.full(count, np.nan)
-    for which, first in ((VERTEX_FACE, 0), (EDGE_EDGE, 6)):
-        rows = touching[kind[touching] == which]
-        number = feature[rows] - first
-        features[rows, 0] = number if which == VERTEX_FACE else number // 3
-        features[rows, 1] = number < 3 if which == VERTEX_FACE else number % 3
-        start, end, columns = x0[rows].reshape(-1, 3), x1[rows].reshape(-1, 3), QUADS[feature[rows]]
+def _tabulate(
+    x0: np.ndarray, x1: np.ndarray, radii: np.ndarray | None, found: list[tuple[np.ndarray, Firsts]], tally: Tally
+) -> TrianglePairs:
+    """The pairs that hit, found as (rows, first contacts), in order and with their points of contact."""
+    columns = [np.concatenate(parts) for parts in zip(*((rows, *firsts) for rows, firsts in found), strict=True)]
+    order = np.argsort(columns[0])
+    touching, toi, toi_upper, feature, status = (column[order] for column in columns)
+    count, hit = len(touching), np.zeros(len(x0), bool)
+    hit[touching] = True
+    contacts = TriangleContacts(
+        toi, toi_upper, (feature >= 6).astype(np.int8), np.empty((count, 2), np.int8), np.zeros((count, 6)),
+        np.empty((count, 3)), np.empty(count), status,
+    )  # fmt: skip
+    for kind, first in ((VERTEX_FACE, 0), (EDGE_EDGE, 6)):
+        at = np.flatnonzero(contacts.kind == kind)
+        if not len(at):
+            continue
+        rows, number = touching[at], feature[at] - first
+        contacts.features[at, 0] = number if kind == VERTEX_FACE else number // 3
+        contacts.features[at, 1] = number < 3 if kind == VERTEX_FACE else number % 3
+        start, end, columns = x0[rows].reshape(-1, 3), x1[rows].reshape(-1, 3), QUADS[feature[at]]
         approach = None
         if radii is not None:
             sizes = (radii[rows] if len(radii) > 1 else np.repeat(radii, len(rows), axis=0)).ravel()
             approach = approach_of(straight_paths(start, end), sizes, np.zeros(len(sizes)))
         quads = columns + 6 * np.arange(len(rows), dtype=np.int32)[:, None]
-        of_features, towards, gap[rows] = points_of_contact(which, start, end, approach, quads, toi[rows])
+        weights, normal, contacts.gap[at] = points_of_contact(kind, start, end, approach, quads, toi[at])
         # The vertex comes first in its pair; here the first triangle does.
-        turned = np.where((number >= 3) & (which == VERTEX_FACE), -1.0, 1.0)[:, None]
-        weights[rows] = 0.0
-        weights[rows[:, None], columns] = turned * of_features
-        normal[rows] = turned * towards + 0.0
-    return TrianglePairs(hit, toi, toi_upper, kind, features, weights, normal, gap, status, tally.stages())
+        turned = np.where((number >= 3) & (kind == VERTEX_FACE), -1.0, 1.0)[:, None]
+        contacts.weights[at[:, None], columns] = turned * weights
+        contacts.normal[at] = turned * normal + 0.0
+    return TrianglePairs(hit, contacts, tally.stages())
 
 
 def triangle_distance(x: Any) -> Distances:

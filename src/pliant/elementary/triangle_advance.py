@@ -32,24 +32,25 @@ QUADS = np.array(
 )
 
 
-class Firsts(NamedTuple):
-    """Answers, row by row of the pairs of triangles; those that are found are filled in."""
-
-    toi: np.ndarray
-    toi_upper: np.ndarray
-    feature: np.ndarray  # int8, -1 where nothing touches
-    status: np.ndarray
-
-    def part(self, rows: slice) -> Firsts:
-        return Firsts(*(column[rows] for column in self))
-
-
 class Left(NamedTuple):
     """What no condition takes: numbers of pairs of triangles, and which of their 15 pairs of features, as bits."""
 
     ids: np.ndarray  # int32
     bits: np.ndarray  # int16
     odd: int  # pairs of triangles among them that may not be finite
+
+
+class Firsts(NamedTuple):
+    """First contacts, row by row of the pairs of triangles that are left."""
+
+    toi: np.ndarray
+    toi_upper: np.ndarray
+    feature: np.ndarray  # int8, -1 where nothing touches
+    status: np.ndarray
+
+
+def _no_firsts(count: int) -> Firsts:
+    return Firsts(np.empty(count), np.empty(count), np.full(count, -1, np.int8), np.empty(count, np.int8))
 
 
 def cull(x0, x1, radii, tolerance: float, which: int, tally: Tally) -> Left:
@@ -65,14 +66,15 @@ def cull(x0, x1, radii, tolerance: float, which: int, tally: Tally) -> Left:
     return Left(ids, bits, odd)
 
 
-def first_by_advancement(x0, x1, radii, tolerance: float, left: Left, answer: Firsts, tally: Tally) -> None:
-    """Conservative advancement of the pairs of features that are left, in place."""
-    clock, scratch = time.perf_counter(), np.empty((2, 6, 3))
+def first_by_advancement(x0, x1, radii, tolerance: float, left: Left, tally: Tally) -> Firsts:
+    """Conservative advancement of the pairs of features that are left."""
+    clock, scratch, answer = time.perf_counter(), np.empty((2, 6, 3)), _no_firsts(len(left.ids))
     approach = Approach(straight_paths(scratch[0], scratch[1]), np.empty(6), np.empty(6), 1.0)
     count, steps = _advance_triangles(x0, x1, radii, tolerance, left, approach, QUADS, answer)
     hits = int(np.count_nonzero(answer.feature >= 0))
     tally.add("advancement", count, hits, time.perf_counter() - clock)
     tally.add("advancement: steps", steps, steps, 0.0)
+    return answer
 
 
 @kernel
@@ -95,8 +97,8 @@ def _advance_triangles(x0, x1, radii, tolerance, left, approach, quads, answer):
             if ended != MISS and (first < 0 or t < soonest):
                 first, soonest, how = f, t, ended
         if first >= 0:
-            answer.toi[p] = answer.toi_upper[p] = soonest
-            answer.feature[p], answer.status[p] = first, how
+            answer.toi[i] = answer.toi_upper[i] = soonest
+            answer.feature[i], answer.status[i] = first, how
     return count, steps
 
 
@@ -120,9 +122,9 @@ def _load(approach, x0, x1, radii, tolerance, p):
         approach.tolerance[c] = tolerance * extent
 
 
-def first_by_exact_test(x0, x1, left: Left, answer: Firsts, tally: Tally) -> None:
-    """The exact test of the pairs of features that are left, in place."""
-    rows, x0, x1 = left.ids, x0[left.ids].reshape(-1, 3), x1[left.ids].reshape(-1, 3)
+def first_by_exact_test(x0, x1, left: Left, tally: Tally) -> Firsts:
+    """The exact test of the pairs of features that are left."""
+    x0, x1, answer = x0[left.ids].reshape(-1, 3), x1[left.ids].reshape(-1, 3), _no_firsts(len(left.ids))
     found = []
     for kind, features in ((VERTEX_FACE, range(6)), (EDGE_EDGE, range(6, 15))):
         pair, feature = np.nonzero(left.bits[:, None] >> np.array(features) & 1)
@@ -136,7 +138,8 @@ def first_by_exact_test(x0, x1, left: Left, answer: Firsts, tally: Tally) -> Non
     order = np.lexsort((columns[2], columns[0], pair))
     pair, first = np.unique(pair[order], return_index=True)
     for out, column in zip(answer, columns, strict=True):
-        out[rows[pair]] = column[order[first]]
+        out[pair] = column[order[first]]
+    return answer
 
 
 def _as_mesh(kind: int, quads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

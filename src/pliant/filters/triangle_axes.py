@@ -28,16 +28,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel, out_of_line
+from pliant._jit import helper, kernel, one_copy
 from pliant.vec3 import dot, max_norm
 
 LANES = 64
 _PART = 16 * LANES  # pairs that the second-level cache holds while they are loaded up to three times
 _AT_ONCE = 8  # loops over a multiple of this need no code for what is left over; lanes beyond the last hold anything
 # 36 coordinates (now, at the end), how far the best axis so far can be trusted, what has to lie between projections per
-# |L|_1, and the axis.
-BLOCK = 41 * LANES
-_BEST, _SLACK, _AXIS = 36 * LANES, 37 * LANES, 38 * LANES
+# |L|_1, steps taken in time, and the axis.
+BLOCK = 42 * LANES
+_BEST, _SLACK, _STEPS, _AXIS = 36 * LANES, 37 * LANES, 38 * LANES, 39 * LANES
 
 # Of random pairs that never touch, four steps leave 0.05, 0.15 and 0.4 % (small, medium and large motion).
 STEPS = 4
@@ -71,21 +71,21 @@ def keep_inseparable(x0, x1, closeness, which, ids, culled):
         # Each time few are left: a block full of them at a time, loaded anew, which takes less than closing up.
         if which & EDGES:
             left = _keep_by_edges(x0, x1, closeness, some[:left], block, pairs, culled)
-        if which & IN_TURN:
-            left = _keep_in_turn(x0, x1, closeness, some[:left], block, pairs, culled)
         for i in range(left):
             ids[kept] = some[i]
             kept += 1
+    if which & IN_TURN:
+        kept = _keep_in_turn(x0, x1, closeness, ids[:kept], block, pairs, culled)
     return kept
 
 
 @helper
 def _keep_at_start(x0, x1, closeness, which, ids, block, pairs, culled):
     """What neither the line between the centres nor the normals of the start keep apart to the end."""
-    out_of_line()
+    one_copy()
     kept, of_radii = 0, np.float32(closeness[1]) * _ABOVE
     for first in range(0, len(ids), LANES):
-        lanes = _load(x0, x1, ids, first, block, pairs)
+        lanes = _load(x0, x1, ids[first : first + LANES], block, pairs)
         culled[ODD] += _set_slack(block, lanes, closeness)
         left, groups = lanes, _groups(lanes)
         if which & CENTRES:
@@ -101,10 +101,10 @@ def _keep_at_start(x0, x1, closeness, which, ids, block, pairs, culled):
 @helper
 def _keep_by_edges(x0, x1, closeness, ids, block, pairs, culled):
     """What no axis across edges of the start keeps apart to the end either."""
-    out_of_line()
+    one_copy()
     kept, of_radii = 0, np.float32(closeness[1]) * _ABOVE
     for first in range(0, len(ids), LANES):
-        lanes = _load(x0, x1, ids, first, block, pairs)
+        lanes = _load(x0, x1, ids[first : first + LANES], block, pairs)
         _set_slack(block, lanes, closeness)
         groups = _groups(lanes)
         _along_edges(block, groups, of_radii)
@@ -115,19 +115,23 @@ def _keep_by_edges(x0, x1, closeness, ids, block, pairs, culled):
 
 @helper
 def _keep_in_turn(x0, x1, closeness, ids, block, pairs, culled):
-    """What the axes of a few times, one after another, do not keep apart either."""
-    out_of_line()
+    """What the axes of a few times, one after another, do not keep apart either.
+
+    Lanes that are done with are given to the next pairs, so that all have something to do.
+    """
+    one_copy()
     kept, of_radii = 0, np.float32(closeness[1]) * _ABOVE
-    for first in range(0, len(ids), LANES):
-        lanes = _load(x0, x1, ids, first, block, pairs)
-        _set_slack(block, lanes, closeness)
-        for step in range(STEPS + 1):
-            if step > 0:
-                _follow(block, _groups(lanes))
-            groups = _groups(lanes)
-            _along_normals(block, groups, of_radii)
-            _along_edges(block, groups, of_radii)
-            lanes, kept = _sort_out(block, pairs, lanes, ids, kept, culled, step < STEPS)
+    lanes = taken = 0
+    while lanes > 0 or taken < len(ids):
+        new = min(LANES - lanes, len(ids) - taken)
+        _load(x0, x1, ids[taken : taken + new], block[lanes:], pairs[lanes:])
+        _set_slack(block[lanes:], new, closeness)
+        lanes, taken = lanes + new, taken + new
+        groups = _groups(lanes)
+        _follow(block, groups)
+        _along_normals(block, groups, of_radii)
+        _along_edges(block, groups, of_radii)
+        lanes, kept = _sort_out(block, pairs, lanes, ids, kept, culled)
     return kept
 
 
@@ -142,17 +146,22 @@ def _set_slack(block, lanes, closeness):
     finite. Returns how many are too large or not finite."""
     tolerance, allowed = np.float32(2.1 * closeness[0] + ALLOWED) + _ERROR, np.float32(ALLOWED)
     of_both, odd = np.float32(closeness[1]), 0
-    for lane in range(lanes):
-        largest = total = np.float32(0.0)
-        for r in range(36):
-            size = abs(block[r * LANES + lane])
-            largest = size if size > largest else largest
-            total += size
-        slack = (tolerance * largest + allowed * (block[_SLACK + lane] + of_both)) * _ABOVE
+    for i in range(lanes):
+        largest, total = _sizes(block, i, np.float32(0.0), np.float32(0.0))
+        for c in (3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33):
+            largest, total = _sizes(block, c * LANES + i, largest, total)
+        slack = (tolerance * largest + allowed * (block[_SLACK + i] + of_both)) * _ABOVE
         finite = total < _TOO_LARGE  # false for NaN too
-        block[_SLACK + lane] = slack if finite and largest > _SMALLEST else np.float32(np.inf)
+        block[_SLACK + i] = slack if finite and largest > _SMALLEST else np.float32(np.inf)
         odd += not finite
     return odd
+
+
+@helper
+def _sizes(block, i, largest, total):
+    x, y, z = abs(block[i]), abs(block[LANES + i]), abs(block[2 * LANES + i])
+    size = _upper(x, y, z)
+    return size if size > largest else largest, total + ((x + y) + z)
 
 
 @helper
@@ -175,12 +184,11 @@ def _name(block, pairs, lanes, ids, kept):
 
 
 @helper
-def _load(x0, x1, ids, first, block, pairs):
-    """Coordinates relative to a0, and in place of the slack the largest coordinate of a0."""
-    out_of_line()
-    lanes = min(LANES, len(ids) - first)
-    for lane in range(lanes):
-        p = pairs[lane] = ids[first + lane]
+def _load(x0, x1, ids, block, pairs):
+    """Coordinates relative to a0, and in place of the slack the largest coordinate of a0; returns how many lanes."""
+    one_copy()
+    for lane in range(len(ids)):
+        p = pairs[lane] = ids[lane]
         x, y, z = x0[p, 0, 0], x0[p, 0, 1], x0[p, 0, 2]
         for c in range(6):
             i = 3 * c * LANES + lane
@@ -190,19 +198,20 @@ def _load(x0, x1, ids, first, block, pairs):
             block[i + 18 * LANES] = np.float32(x1[p, c, 0] - x)
             block[i + 19 * LANES] = np.float32(x1[p, c, 1] - y)
             block[i + 20 * LANES] = np.float32(x1[p, c, 2] - z)
-        block[_BEST + lane] = np.float32(0.0)
+        block[_BEST + lane] = block[_STEPS + lane] = np.float32(0.0)
         block[_SLACK + lane] = np.float32(max_norm((x, y, z)))
-    return lanes
+    return len(ids)
 
 
 @helper
-def _sort_out(block, pairs, lanes, ids, kept, culled, goes_on):
-    """Let go of the pairs that are surely apart to the end; those that come no further are inseparable, all of them if
-    this was the last step. Returns how many go on, and how many were found inseparable."""
+def _sort_out(block, pairs, lanes, ids, kept, culled):
+    """Let go of the pairs that are surely apart to the end; those that come no further are inseparable, and so are all
+    after the last step. Returns how many go on, and how many were found inseparable."""
     going, before = 0, kept
     for lane in range(lanes):
         best = block[_BEST + lane]
-        if best < _ONE and best > _LEAST and goes_on:
+        if best < _ONE and best > _LEAST and block[_STEPS + lane] < STEPS:
+            block[_STEPS + lane] += _ONE
             pairs[LANES + going] = lane
             going += 1
         elif best < _ONE:
@@ -216,7 +225,7 @@ def _sort_out(block, pairs, lanes, ids, kept, culled, goes_on):
 @helper
 def _close_up(block, pairs, lanes):
     """Move the lanes that pairs[LANES:] names, in ascending order, to the front."""
-    out_of_line()
+    one_copy()
     for i in range(lanes):
         pairs[i] = pairs[pairs[LANES + i]]
     for row in range(0, _AXIS, LANES):
@@ -294,7 +303,7 @@ def _across(p, q, r, s, axis, groups):
 @helper
 def _along(block, groups, of_radii):
     """For what part of the motion the axis can be trusted, 2.0 if for all of it; the best so far is kept."""
-    out_of_line()
+    one_copy()
     for i in range(_AT_ONCE * groups):
         axis = block[_AXIS + i], block[_AXIS + LANES + i], block[_AXIS + 2 * LANES + i]
         a0 = dot((block[i], block[LANES + i], block[2 * LANES + i]), axis)
