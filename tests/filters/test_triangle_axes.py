@@ -6,6 +6,7 @@ import pytest
 import pliant
 from pliant._arrays import NonFiniteError
 from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
+from pliant.scenes.triangle_pairs import random_pairs
 
 ALL = CENTRES | PLANES | EDGES | IN_TURN
 PAIRS = 512
@@ -38,9 +39,9 @@ def apart(rng, gap):
     return np.concatenate([a, b + (a.mean(axis=1) + gap * normal - lowest)[:, None]], axis=1)
 
 
-def kept(x0, x1, tolerance=1e-12, radii=0.0):
+def kept(x0, x1, tolerance=1e-12, radii=0.0, which=ALL):
     culled = np.zeros(5, np.int64)
-    count = keep_inseparable(x0, x1, (tolerance, radii), ALL, np.arange(len(x0), dtype=np.int32), culled)
+    count = keep_inseparable(x0, x1, (tolerance, radii), which, np.arange(len(x0), dtype=np.int32), culled)
     assert count + culled[:ODD].sum() == len(x0)
     return count
 
@@ -48,11 +49,24 @@ def kept(x0, x1, tolerance=1e-12, radii=0.0):
 @pytest.mark.bounds
 @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e6])
 @pytest.mark.parametrize("offset", [0.0, 1e3])
-def test_triangles_that_touch_are_kept(scale, offset):
+@pytest.mark.parametrize("which", [CENTRES, PLANES, EDGES, IN_TURN, ALL])
+def test_triangles_that_touch_are_kept(scale, offset, which):
     rng = np.random.default_rng(0)
     for _ in range(20):
         # Positions are rounded: the tolerance is what that moves them by.
-        assert kept(*grazing(rng, scale, offset), tolerance=1e-12) == PAIRS
+        assert kept(*grazing(rng, scale, offset), tolerance=1e-12, which=which) == PAIRS
+
+
+def test_each_kind_of_axis_takes_its_part():
+    """Alone and in a row; each pair is counted once, and is the same pair whatever was tried before."""
+    x0, x1, _ = random_pairs(4000, "large")
+    left = [kept(x0, x1, which=which) for which in (0, CENTRES, CENTRES | PLANES, CENTRES | PLANES | EDGES, ALL)]
+    assert left[0] == 4000
+    assert left == sorted(set(left), reverse=True)
+    assert left[1] < 400
+    assert left[-1] < 40
+    alone = [kept(x0, x1, which=which) for which in (PLANES, EDGES, IN_TURN)]
+    assert all(left[-1] <= count < 2000 for count in alone)
 
 
 def test_how_close_is_told_apart():

@@ -5,15 +5,16 @@ between. If they are apart at that time only, they still are until the gap, whic
 the largest projection of the one is a convex function of time, the smallest of the other a concave one. So each axis
 says how far it can be trusted, the best one is followed to there, and the triangles that are there then name new axes:
 conservative advancement without a distance. The axes are
-  centres        the line between the centres, halfway
+  centres        the line between the centres, halfway; and that line again, leaned away from where the triangles are
+                 closest along it
   Corollary 6.2  the normal of either face
   Corollary 6.3  what an edge of each spans (both triangles on its two sides)
   in turn        those of 6.2 and 6.3 again, at later times
 The corollaries ask for one axis of the start that lasts to the end; that the axes may change is ours.
 
 Pairs are taken LANES at a time, each coordinate a row of a block, in single precision, so that the compiler works on
-eight at once: 4 ns an axis, where doubles take 10 and one pair after the other 20. The rows are parts of one array with
-a fixed stride: with a stride that is not known to the compiler it cannot tell them from what it writes.
+eight at once: 2.5 ns an axis, where doubles take 10 and one pair after the other 20. The rows are parts of one array
+with a fixed stride: with a stride that is not known to the compiler it cannot tell them from what it writes.
 
 Error bound, u = 2^-24. Coordinates are taken relative to a0 at the start and scaled such that the largest is 1: each is
 off by at most 2.01 u (the factor itself is rounded too, but it is the same for all), the difference of two by 4.02. A
@@ -32,13 +33,13 @@ from pliant._jit import helper, kernel, one_copy
 from pliant.vec3 import dot, max_norm
 
 LANES = 64
-_PART = 16 * LANES  # pairs that the second-level cache holds while they are loaded up to three times
 _AT_ONCE = 8  # loops over a multiple of this need no code for what is left over; lanes beyond the last hold anything
 # 36 coordinates (now, at the end), how far the best axis so far can be trusted, what has to lie between projections per
 # |L|_1, steps taken in time, and the axis.
 BLOCK = 42 * LANES
 _BEST, _SLACK, _STEPS, _AXIS = 36 * LANES, 37 * LANES, 38 * LANES, 39 * LANES
 
+_LEAN, _LEANED = np.float32(1.2), 2
 # Of random pairs that never touch, four steps leave 0.05, 0.15 and 0.4 % (small, medium and large motion).
 STEPS = 4
 _LEAST = np.float32(0.02)  # of what is left of the motion: pairs that come no further are close, or touch
@@ -64,74 +65,58 @@ def keep_inseparable(x0, x1, closeness, which, ids, culled):
     go does not even come so close. which : bits CENTRES .. IN_TURN. culled : (5,) counts the pairs that each takes,
     and those that are ODD, all of which are kept.
     """
-    block, pairs, kept = np.empty(BLOCK, np.float32), np.empty(2 * LANES, np.int32), 0
-    for first in range(0, len(ids), _PART):
-        some = ids[first : first + _PART]
-        left = _keep_at_start(x0, x1, closeness, which & (CENTRES | PLANES), some, block, pairs, culled)
-        # Each time few are left: a block full of them at a time, loaded anew, which takes less than closing up.
-        if which & EDGES:
-            left = _keep_by_edges(x0, x1, closeness, some[:left], block, pairs, culled)
-        for i in range(left):
-            ids[kept] = some[i]
-            kept += 1
-    if which & IN_TURN:
-        kept = _keep_in_turn(x0, x1, closeness, ids[:kept], block, pairs, culled)
-    return kept
+    block, pairs = np.empty(BLOCK, np.float32), np.empty(2 * LANES, np.int32)
+    left = _keep_by_centres(x0, x1, closeness, which & CENTRES, ids, block, pairs, culled)
+    if which & (PLANES | EDGES | IN_TURN):
+        left = _keep_in_turn(x0, x1, closeness, which, ids[:left], block, pairs, culled)
+    return left
 
 
 @helper
-def _keep_at_start(x0, x1, closeness, which, ids, block, pairs, culled):
-    """What neither the line between the centres nor the normals of the start keep apart to the end."""
-    one_copy()
+def _keep_by_centres(x0, x1, closeness, which, ids, block, pairs, culled):
+    """What the line between the centres, as it is and leaned, does not keep apart to the end."""
     kept, of_radii = 0, np.float32(closeness[1]) * _ABOVE
     for first in range(0, len(ids), LANES):
         lanes = _load(x0, x1, ids[first : first + LANES], block, pairs)
         culled[ODD] += _set_slack(block, lanes, closeness)
-        left, groups = lanes, _groups(lanes)
-        if which & CENTRES:
-            _along_centres(block, groups, of_radii)
-            left = _count(block, lanes, left, culled, 0)
-        if which & PLANES:
-            _along_normals(block, groups, of_radii)
-            _count(block, lanes, left, culled, 1)
-        kept = _name(block, pairs, lanes, ids, kept)
+        if which:
+            _name_centres(block, _groups(lanes))
+            for _ in range(_LEANED + 1):
+                _lean(block, _groups(lanes), of_radii)
+        before = kept
+        for lane in range(lanes):
+            ids[kept] = pairs[lane]
+            kept += block[_BEST + lane] < _ONE
+        culled[0] += lanes - (kept - before)
     return kept
 
 
 @helper
-def _keep_by_edges(x0, x1, closeness, ids, block, pairs, culled):
-    """What no axis across edges of the start keeps apart to the end either."""
-    one_copy()
-    kept, of_radii = 0, np.float32(closeness[1]) * _ABOVE
-    for first in range(0, len(ids), LANES):
-        lanes = _load(x0, x1, ids[first : first + LANES], block, pairs)
-        _set_slack(block, lanes, closeness)
-        groups = _groups(lanes)
-        _along_edges(block, groups, of_radii)
-        _count(block, lanes, lanes, culled, 2)
-        kept = _name(block, pairs, lanes, ids, kept)
-    return kept
-
-
-@helper
-def _keep_in_turn(x0, x1, closeness, ids, block, pairs, culled):
-    """What the axes of a few times, one after another, do not keep apart either.
+def _keep_in_turn(x0, x1, closeness, which, ids, block, pairs, culled):
+    """What the axes of the start do not keep apart to the end, nor, if chosen, those of a few times one after another.
 
     Lanes that are done with are given to the next pairs, so that all have something to do.
     """
-    one_copy()
-    kept, of_radii = 0, np.float32(closeness[1]) * _ABOVE
+    kept, of_radii, most = 0, np.float32(closeness[1]) * _ABOVE, STEPS if which & IN_TURN else 0
     lanes = taken = 0
     while lanes > 0 or taken < len(ids):
         new = min(LANES - lanes, len(ids) - taken)
         _load(x0, x1, ids[taken : taken + new], block[lanes:], pairs[lanes:])
         _set_slack(block[lanes:], new, closeness)
-        lanes, taken = lanes + new, taken + new
-        groups = _groups(lanes)
+        groups, apart = _groups(lanes + new), 0
         _follow(block, groups)
-        _along_normals(block, groups, of_radii)
-        _along_edges(block, groups, of_radii)
-        lanes, kept = _sort_out(block, pairs, lanes, ids, kept, culled)
+        if which & (PLANES | IN_TURN):
+            _along_normals(block, groups, of_radii)
+            apart = _count_apart(block[lanes:], new)
+            culled[1 if which & PLANES else 3] += apart
+        if which & (EDGES | IN_TURN):
+            _along_edges(block, groups, of_radii)
+            more = _count_apart(block[lanes:], new) - apart
+            culled[2 if which & EDGES else 3] += more
+            apart += more
+        lanes, taken = lanes + new, taken + new
+        lanes, kept, gone = _sort_out(block, pairs, lanes, ids, kept, most)
+        culled[3] += gone - apart
     return kept
 
 
@@ -165,22 +150,12 @@ def _sizes(block, i, largest, total):
 
 
 @helper
-def _count(block, lanes, left, culled, number):
-    """Counts what is surely apart now; returns how many pairs are left."""
-    kept = 0
+def _count_apart(block, lanes):
+    """How many pairs are surely apart to the end."""
+    count = 0
     for lane in range(lanes):
-        kept += block[_BEST + lane] < _ONE
-    culled[number] += left - kept
-    return kept
-
-
-@helper
-def _name(block, pairs, lanes, ids, kept):
-    """The ids of what is not surely apart; returns how many there are now."""
-    for lane in range(lanes):
-        ids[kept] = pairs[lane]
-        kept += block[_BEST + lane] < _ONE
-    return kept
+        count += block[_BEST + lane] > _ONE
+    return count
 
 
 @helper
@@ -204,22 +179,21 @@ def _load(x0, x1, ids, block, pairs):
 
 
 @helper
-def _sort_out(block, pairs, lanes, ids, kept, culled):
+def _sort_out(block, pairs, lanes, ids, kept, most):
     """Let go of the pairs that are surely apart to the end; those that come no further are inseparable, and so are all
-    after the last step. Returns how many go on, and how many were found inseparable."""
+    after so many steps at most. Returns how many go on, how many were found inseparable, and how many are gone."""
     going, before = 0, kept
     for lane in range(lanes):
         best = block[_BEST + lane]
-        if best < _ONE and best > _LEAST and block[_STEPS + lane] < STEPS:
+        if best < _ONE and best > _LEAST and block[_STEPS + lane] < most:
             block[_STEPS + lane] += _ONE
             pairs[LANES + going] = lane
             going += 1
         elif best < _ONE:
             ids[kept] = pairs[lane]
             kept += 1
-    culled[3] += lanes - going - (kept - before)
     _close_up(block, pairs, going)
-    return going, kept
+    return going, kept, lanes - going - (kept - before)
 
 
 @helper
@@ -245,7 +219,8 @@ def _follow(block, groups):
 
 
 @helper
-def _along_centres(block, groups, of_radii):
+def _name_centres(block, groups):
+    """The axis from the centre of a to that of b, both halfway."""
     for k in range(3):
         for lane in range(_AT_ONCE * groups):
             i = k * LANES + lane
@@ -255,7 +230,59 @@ def _along_centres(block, groups, of_radii):
                 - (block[i] + block[3 * LANES + i] + block[6 * LANES + i])
                 - (block[18 * LANES + i] + block[21 * LANES + i] + block[24 * LANES + i])
             )
-    _along(block, groups, of_radii)
+
+
+@helper
+def _lean(block, groups, of_radii):
+    """Can the axis, from a to b, be trusted to the end? Then lean it away from the vector between the two corners that
+    are closest along it, or furthest behind each other: by a little more than makes it perpendicular to that.
+
+    A factor of 2 mirrors it (Chung and Wang, Quick collision detection of polytopes in virtual environments, 1996). Of
+    random pairs that never touch, 50, 43 and 34 % are left by the line between the centres (small, medium and large
+    motion), 17, 14 and 12 % after mirroring it twice, and 11, 9 and 8 % with a factor of 1.2.
+    """
+    one_copy()
+    for i in range(_AT_ONCE * groups):
+        axis = block[_AXIS + i], block[_AXIS + LANES + i], block[_AXIS + 2 * LANES + i]
+        back = -axis[0], -axis[1], -axis[2]
+        a, b = _furthest(block, i, axis), _furthest(block, 9 * LANES + i, back)
+        c, d = _furthest(block, 18 * LANES + i, axis), _furthest(block, 27 * LANES + i, back)
+        now, at_end = -b[0] - a[0], -d[0] - c[0]
+        least = _least(block, i, axis, of_radii)
+        later = at_end < now
+        gap = at_end if later else now
+        x, y, z = (
+            d[1] - c[1] if later else b[1] - a[1],
+            d[2] - c[2] if later else b[2] - a[2],
+            d[3] - c[3] if later else b[3] - a[3],
+        )
+        by = _LEAN * gap / (x * x + y * y + z * z)
+        block[_BEST + i] = _ALWAYS if gap > least else block[_BEST + i]
+        block[_AXIS + i] = axis[0] - by * x
+        block[_AXIS + LANES + i] = axis[1] - by * y
+        block[_AXIS + 2 * LANES + i] = axis[2] - by * z
+
+
+@helper
+def _furthest(block, i, axis):
+    """(how far, x, y, z) of that corner of a triangle, whose rows begin at i, that is furthest along an axis."""
+    p = block[i], block[LANES + i], block[2 * LANES + i]
+    q = block[3 * LANES + i], block[4 * LANES + i], block[5 * LANES + i]
+    r = block[6 * LANES + i], block[7 * LANES + i], block[8 * LANES + i]
+    d, e, f = dot(p, axis), dot(q, axis), dot(r, axis)
+    other = e > d
+    d, x, y, z = e if other else d, q[0] if other else p[0], q[1] if other else p[1], q[2] if other else p[2]
+    other = f > d
+    return f if other else d, r[0] if other else x, r[1] if other else y, r[2] if other else z
+
+
+@helper
+def _least(block, i, axis, of_radii):
+    """What projections on an axis have to be apart by; infinite if it is too short to prove anything, or not finite."""
+    sizes = abs(axis[0]), abs(axis[1]), abs(axis[2])
+    length = np.sqrt(dot(axis, axis)) * _ABOVE + _ROUNDED_AWAY
+    least = block[_SLACK + i] * (sizes[0] + sizes[1] + sizes[2]) + of_radii * length
+    return least if _upper(*sizes) > _SHORTEST_AXIS else np.float32(np.inf)  # also where inf times 0 is NaN
 
 
 @helper
@@ -321,10 +348,7 @@ def _along(block, groups, of_radii):
         up, up_at_end = _lower(b0, b1, b2) - _upper(a0, a1, a2), _lower(d0, d1, d2) - _upper(c0, c1, c2)
         down, down_at_end = _lower(a0, a1, a2) - _upper(b0, b1, b2), _lower(c0, c1, c2) - _upper(d0, d1, d2)
         gap, at_end = (up, up_at_end) if up > down else (down, down_at_end)
-        sizes = abs(axis[0]), abs(axis[1]), abs(axis[2])
-        length = np.sqrt(dot(axis, axis)) * _ABOVE + _ROUNDED_AWAY
-        least = block[_SLACK + i] * (sizes[0] + sizes[1] + sizes[2]) + of_radii * length
-        least = least if _upper(*sizes) > _SHORTEST_AXIS else np.float32(np.inf)  # also where inf times 0 is NaN
+        least = _least(block, i, axis, of_radii)
         trusted = _ALWAYS if at_end > least else (gap - least) / (gap - at_end)
         trusted = trusted if gap > least else _NEVER
         block[_BEST + i] = trusted if trusted > block[_BEST + i] else block[_BEST + i]
