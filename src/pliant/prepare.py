@@ -17,8 +17,8 @@ from pliant.culling.contours import FREE, free_patches
 from pliant.elementary.advance import Approach
 from pliant.elementary.paths import largest_of
 from pliant.filters.bernstein import unit_factor
-from pliant.filters.csat import gather_corners, gather_resting_corners
 from pliant.filters.csat_cells import gather_cells
+from pliant.filters.csat_elements import gather_corners, gather_resting_corners
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
 from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.traverse import INTER, PARTICIPANT, WITH_EDGES, WITH_VERTICES, Forest, all_roles

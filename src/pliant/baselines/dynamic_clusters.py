@@ -20,7 +20,7 @@ from pliant._threads import Crew
 from pliant.baselines.observation import Cloud, corners_at, seen_once
 from pliant.baselines.patches import count_tests, spread_free
 from pliant.culling.contours import BELOW_FREE, FREE
-from pliant.filters.csat import gather_corners
+from pliant.filters.csat_elements import gather_corners
 from pliant.prepare import Fitted, Prepared, first_subtree
 from pliant.vec3 import cross, sub
 

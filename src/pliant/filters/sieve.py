@@ -23,7 +23,7 @@ from pliant.vec3 import UNIT_ROUNDOFF, scale
 
 FILTERS = ("csat", "dnf", "ncf", "plane", "circle")  # of pairs of features
 CSAT, DNF, NCF, PLANE, CIRCLE = 0, 1, 2, 3, 4
-ELEMENT_FILTERS = ("csat", "triangle")  # of pairs of elements, before they are expanded: csat.cull_elements
+ELEMENT_FILTERS = ("csat", "triangle")  # of pairs of elements, before they are expanded: csat_elements.cull_elements
 GAP_FILTERS = ("csat", "plane", "circle", "triangle")  # that can keep them apart by a distance (errata 24)
 
 

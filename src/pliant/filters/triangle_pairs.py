@@ -27,7 +27,8 @@ import numpy as np
 
 from pliant._jit import helper, kernel, out_of_line
 from pliant.filters.csat import across, length_above
-from pliant.filters.triangle_axes import ALLOWED, CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
+from pliant.filters.lanes import ALLOWED
+from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
 from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
 
 # Ours, then those of Table 2 in its order; all but the last three of them are "necessary" there.
