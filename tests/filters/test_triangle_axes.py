@@ -1,10 +1,14 @@
-"""Axes in single precision: what they let go is apart in double precision, whatever its size and place."""
+"""Axes in single precision: what they let go is apart in double precision, whatever its size and place.
+
+By ``triangle_axes`` and, for elements of a hierarchy, by ``csat_elements``.
+"""
 
 import numpy as np
 import pytest
 
 import pliant
 from pliant._arrays import NonFiniteError
+from pliant.filters.csat_elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
 from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
 from pliant.scenes.triangle_pairs import random_pairs
 
@@ -105,3 +109,50 @@ def test_a_number_that_is_not_finite_is_named(wrong):
     x0[20_001, 1, 0] = wrong
     with pytest.raises(NonFiniteError, match=r"x0\[20001, 1, 0\]"):
         pliant.triangle_triangle(x0, x1)
+
+
+# ---- elements of a hierarchy
+
+
+def kept_elements(x0, x1, gap=0.0):
+    """How many of these pairs, as elements 2 p and 2 p + 1, no axis keeps apart; x1 is None where they rest."""
+    corners = np.arange(6 * len(x0), dtype=np.int32).reshape(-1, 3)
+    pairs = np.arange(2 * len(x0), dtype=np.int32).reshape(-1, 2)
+    largest = max(abs(x).max() for x in (x0, x1) if x is not None)
+    factor = 2.0 ** -np.frexp(largest)[1]
+    reach = np.full(2 * len(x0), 0.5 * gap * factor) if gap else np.empty(0)
+    x0, x1 = x0.reshape(-1, 3), None if x1 is None else x1.reshape(-1, 3)
+    if x1 is None:
+        points = gather_resting_corners(corners, x0, factor)
+        count = cull_resting_elements(corners, points, largest * factor, reach, pairs, len(pairs), False)
+    else:
+        points = gather_corners(corners, x0, x1, 1.0, factor)
+        count = cull_elements(corners, points, largest * factor, reach, pairs, len(pairs), False)
+    assert (np.diff(pairs[:count, 0]) > 0).all()  # in order
+    return count
+
+
+@pytest.mark.bounds
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_elements_that_touch_are_kept(scale, offset):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        # Rounded positions may be this far apart.
+        assert kept_elements(*grazing(rng, scale, offset), gap=1e-12 * (1.0 + offset) * scale) == PAIRS
+
+
+@pytest.mark.bounds
+def test_elements_within_reach_are_kept():
+    rng = np.random.default_rng(6)
+    for gap in (0.01, 0.1):
+        x = apart(rng, gap)
+        assert kept_elements(x, None, 1.001 * gap) == kept_elements(x, x.copy(), 1.001 * gap) == PAIRS
+        assert kept_elements(x, None, 0.9 * gap) == kept_elements(x, x.copy(), 0.9 * gap) == 0
+
+
+def test_most_elements_that_never_touch_are_let_go():
+    for motion, left in (("small", 0.08), ("medium", 0.08), ("large", 0.08)):
+        x0, x1, _ = random_pairs(2000, motion)
+        assert 0 < kept_elements(x0, x1) < left * 2000
+        assert kept_elements(x0, None) < 0.04 * 2000

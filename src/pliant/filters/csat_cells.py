@@ -1,9 +1,11 @@
 """CSAT between cells (paper 004, section 4.4): two cells that one axis keeps apart during the whole motion.
 
 The paper picks the normal of a random face, and names the choice as its limit. We take the line between the centres
-halfway through the motion, and what is left of it across the relative velocity; see ``bench volumes`` for what each of
-them culls. An axis that keeps two cells apart keeps each vertex and each edge of the one apart from the other:
-Corollaries 2 and 4, which the paper tries one by one. Corollaries 1 and 3, of single features, come after their bounds.
+halfway through the motion, and lean it away from where the cells are closest along it (``axes.leaned``). Of the pairs
+of separate cells with overlapping bounds that leaves 12 to 17 % on octopi and 0.2 to 0.4 % on liver; that line and what
+is left of it across the relative velocity leave 26 to 34 and 18 to 23 %. An axis that keeps two cells apart keeps each
+vertex and each edge of the one apart from the other: Corollaries 2 and 4, which the paper tries one by one. Corollaries
+1 and 3, of single features, come after their bounds.
 """
 
 from __future__ import annotations
@@ -13,14 +15,14 @@ import numpy as np
 from pliant._arrays import New
 from pliant._jit import helper, kernel
 from pliant._threads import ALONE, Crew
-from pliant.filters.axes import exceeds
-from pliant.filters.csat import across
+from pliant.filters.axes import exceeds, leaned
 from pliant.mesh.cell_features import Cells, cells_adjacent
-from pliant.vec3 import UNIT_ROUNDOFF, add, sub
+from pliant.vec3 import UNIT_ROUNDOFF, add
 
 # Dot products of coordinates up to M with L are wrong by 3 u M |L|_1, and ends of a motion cut off at a horizon by 8 u
 # M in each coordinate: 22 u for a difference of two.
 _ERROR = 32 * UNIT_ROUNDOFF
+_LEANED = 3  # times
 
 
 def gather_cells(
@@ -74,11 +76,14 @@ def cull_cells(cells, points, largest, reach, pairs, count, separate):
 @helper
 def _surely_apart(points, i, n, j, m, largest, gap):
     half = points.shape[1] // 2
-    start, end = _between(points, i, j, half - 3), _between(points, i, j, 2 * half - 3)
-    between = add(start, end)
-    if _apart_along(points, i, n, j, m, between, largest, gap):
-        return True
-    return start != end and _apart_along(points, i, n, j, m, across(between, sub(end, start)), largest, gap)
+    axis = add(_between(points, i, j, half - 3), _between(points, i, j, 2 * half - 3))
+    for _ in range(_LEANED + 1):
+        slack = _ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
+        least, between = _closest(points, i, n, j, m, axis)
+        if exceeds(least - slack, gap, axis):
+            return True
+        axis = leaned(axis, least, between)
+    return False
 
 
 @helper
@@ -88,30 +93,39 @@ def _between(points, i, j, at):
 
 
 @helper
-def _apart_along(points, i, n, j, m, axis, largest, gap):
-    """Cell j is beyond cell i along the axis by more than the gap, at the start and at the end of the motion."""
+def _closest(points, i, n, j, m, axis):
+    """(how far cell j is beyond cell i along the axis, at the start or at the end of the motion, where it is less; the
+    vector between the corners that say so)."""
     half = points.shape[1] // 2
-    slack = _ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
-    least = _lowest(points, j, 0, m, axis) - _highest(points, i, 0, n, axis) - slack
-    if not least > 0.0:
-        return False
-    least = min(least, _lowest(points, j, half, m, axis) - _highest(points, i, half, n, axis) - slack)
-    return exceeds(least, gap, axis)
+    high, low = _highest(points, i, 0, n, axis), _lowest(points, j, 0, m, axis)
+    later_high, later_low = _highest(points, i, half, n, axis), _lowest(points, j, half, m, axis)
+    least = low[0] - high[0]
+    if later_low[0] - later_high[0] < least:
+        high, low, least = later_high, later_low, later_low[0] - later_high[0]
+    a, b = high[1], low[1]
+    return least, (
+        points[j, b] - points[i, a],
+        points[j, b + 1] - points[i, a + 1],
+        points[j, b + 2] - points[i, a + 2],
+    )
 
 
 @helper
 def _highest(points, i, at, n, axis):
-    best = -np.inf
+    """(how far, the column) of the corner that is furthest along the axis."""
+    best, which = -np.inf, at
     for c in range(at, at + 3 * n, 3):
         d = points[i, c] * axis[0] + points[i, c + 1] * axis[1] + points[i, c + 2] * axis[2]
+        which = c if d > best else which
         best = d if d > best else best
-    return best
+    return best, which
 
 
 @helper
 def _lowest(points, i, at, n, axis):
-    best = np.inf
+    best, which = np.inf, at
     for c in range(at, at + 3 * n, 3):
         d = points[i, c] * axis[0] + points[i, c + 1] * axis[1] + points[i, c + 2] * axis[2]
+        which = c if d < best else which
         best = d if d < best else best
-    return best
+    return best, which

@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import helper, in_line, one_copy
+from pliant.filters.axes import LEAN
 from pliant.vec3 import dot
 
 LANES = 64
@@ -31,7 +32,7 @@ BLOCK = 43 * LANES
 BEST, SLACK, RADII, TAKEN, AXIS = 36 * LANES, 37 * LANES, 38 * LANES, 39 * LANES, 40 * LANES
 
 STEPS = 4  # in time, at most
-_LEAN = np.float32(1.2)
+_LEAN = np.float32(LEAN)
 _ERROR = np.float32((16 + 12 * STEPS) * 2.0**-24)
 # What advancement allows for rounding, some hundred u of the largest coordinate, with room: as ``prepare.reach_of``.
 ALLOWED = 2.0**-42
