@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import viser
 
 SURFACE, COLLIDING, POINTS, PICKED = (118, 126, 138), (178, 0, 0), (255, 176, 0), (0, 60, 255)
-_SIZE = 3.0  # of the diagonal of the first frame as drawn, whatever its units: cameras zoom between fixed distances
+_SIZE = 3.0  # of the diagonal of those frames as drawn, whatever its units: cameras zoom between fixed distances
 _SEEN_THROUGH = 0.35  # opacity
 _SIGHT = np.radians(45.0)  # how far the eye sees up and down
 _ASIDE = {"x": (0.45, 0.8, 0.6), "y": (0.6, 0.45, 0.8), "z": (0.6, -0.8, 0.45)}  # where the eye is, by what is up
@@ -22,14 +23,16 @@ _NO_FACES, _NO_POINTS = np.zeros((1, 3), np.uint32), np.zeros((1, 3), np.float32
 
 
 class Drawing:
-    """Nodes in the scene of a viser server, around the middle of the first frame: floats of a browser have 24 bits.
+    """Nodes in the scene of a viser server, around the middle of some frames: floats of a browser have 24 bits.
 
     x : (n, 3) the first frame
+    others : (n, 3) frames that the eye should see the whole of, too
     """
 
-    def __init__(self, server: viser.ViserServer, mesh: TriMesh, x: np.ndarray) -> None:
+    def __init__(self, server: viser.ViserServer, mesh: TriMesh, x: np.ndarray, others: Iterable[np.ndarray]) -> None:
         self._server, self._mesh, self._up = server, mesh, ""
-        used = x[mesh.vertices] if len(mesh.vertices) else np.zeros((1, 3))
+        alike = [one[mesh.vertices] for one in (x, *others) if one.shape == x.shape]
+        used = np.concatenate(alike) if len(mesh.vertices) else np.zeros((1, 3))
         self._origin = 0.5 * (used.min(axis=0) + used.max(axis=0))
         self._scale = _SIZE / (float(np.linalg.norm(np.ptp(used, axis=0))) or 1.0)
         sides = self._placed(x[mesh.edges])
@@ -62,7 +65,7 @@ class Drawing:
             self._place_eye(client)
 
     def _place_eye(self, client: viser.ClientHandle) -> None:
-        """Where the whole of the first frame is seen; in a narrow window above the panel, which is at the bottom."""
+        """Where all of those frames is seen; in a narrow window above the panel, which is at the bottom."""
         width, height = client.camera.image_width, client.camera.image_height
         aspect = width / height if height > 0 and width > 0 else 1.0
         sight = 2.0 * np.arctan(np.tan(0.5 * _SIGHT) * min(1.0, aspect))
