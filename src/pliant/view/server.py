@@ -153,6 +153,7 @@ class Viewer:
         self.frames, self._server = frames, server
         self.panel = Panel(server, len(frames), up)
         self._drawing = Drawing(server, frames.mesh, frames.sequence[0], _along(frames.sequence))
+        self.panel.follow.value = self._drawing.goes_far
         self._ending, self._thread = False, None
         self._now: tuple[Wanted, FrameView, Shown] | None = None
         self._next_at = 0.0
