@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -226,6 +227,19 @@ class TestScan:
         assert call("scan", "crumpled_sheet", "-q").code == 1
         assert call("ccd", "crumpled_sheet", "-q").code == 1
 
+    @pytest.mark.parametrize(
+        ("name", "says"), [("crumpled_shet", "pliant scenes lists"), ("human", "pliant character human")]
+    )
+    def test_a_scene_that_is_none(self, call: Call, name: str, says: str):
+        ended = call("scan", name)
+        assert ended.code == 2
+        assert says in ended.err
+
+    def test_the_page_calls_frames_as_the_file_does(self, call: Call, cloth: Path, tmp_path: Path):
+        """Of `--from 2` the table had frames 2, 3 and 4, and the page and the pictures 0, 1 and 2."""
+        assert call("scan", cloth, "--from", "2", "--report", tmp_path / "page.html").code == 1
+        assert '"numbers":[2,3,4]' in (tmp_path / "page.html").read_text("utf-8")
+
     def test_standard_input(self, call: Call, cloth: Path, monkeypatch: pytest.MonkeyPatch):
         put_on_stdin(monkeypatch, cloth.read_bytes())
         assert call("scan", "-", "--json", "--find", "contacts").json["contacts"] > 0
@@ -268,6 +282,14 @@ class TestOthers:
         assert listed.code == 0
         assert names == [*pliant.scenes.names(), *pliant.scenes.volume_names(), *pliant.scenes.character_names()]
         assert "20,000 triangles" in call("scenes").out
+
+    def test_words_are_not_cut_on_a_terminal(self, call: Call, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", "50")
+        lines = re.sub(r"\x1b\[[0-9;]*m", "", call("scenes", "ball_heap", "--triangles", "200").out).splitlines()
+        assert max(map(len, lines)) <= 50
+        words = " ".join(line.strip() for line in lines)
+        assert "Look at it: pliant scan ball_heap. Export it: pliant scenes ball_heap --output ball_heap.npz" in words
 
     def test_one_scene(self, call: Call):
         ended = call("scenes", "ball_heap", "--triangles", "200", "--frames", "3", "--json")

@@ -20,6 +20,7 @@ PAGES = {
     "bench/README.md": "measurements.md",
     "examples": "examples.md",
 }
+_HEADS = {"architecture.md": "---\nhide: [toc]\n---\n"}  # room for the drawing
 _LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
@@ -27,7 +28,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages."""
     for source, page in PAGES.items():
         text = examples_page() if source == "examples" else (ROOT / source).read_text("utf-8")
-        files.append(File.generated(config, page, content=relinked(text, source)))
+        files.append(File.generated(config, page, content=_HEADS.get(page, "") + relinked(text, source)))
     return files
 
 

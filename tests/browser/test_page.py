@@ -140,6 +140,7 @@ def test_the_timeline_moves_the_frame_and_its_numbers(opened, scan):
     assert opened.page.locator("#legend b").inner_text() == "Frame 3"
     now = opened.page.locator("#now").inner_text().split("\n")
     numbers = dict(zip(now[::2], now[1::2]))
+    assert "time" not in numbers  # that of a frame is its number
     assert numbers["vertex-face"] == f"{len(scan.frames[3].contacts.vf):,}"
     assert numbers["edge-edge"] == f"{len(scan.frames[3].contacts.ee):,}"
     assert numbers["intersections"] == f"{len(scan.frames[3].intersections):,}"
@@ -264,6 +265,19 @@ def test_without_3d_a_message_says_so_and_the_rest_is_there(browser, file, scan,
     assert one.page.locator("#counts svg path").count() == 3
     one.page.locator("#slider").fill("2")
     assert f"{len(scan.frames[2].contacts.vf):,}" in one.page.locator("#now").inner_text()
+    assert one.faults == []
+    one.context.close()
+
+
+def test_frames_have_the_names_and_times_of_the_file(browser, scan, tmp_path):
+    timed = pliant.scan(pliant.Sequence(scan.sequence.faces, list(scan.sequence), times=np.arange(6) / 24), threads=1)
+    write_page(timed, tmp_path / "page.html", numbers=range(10, 22, 2))
+    one = Opened(browser, tmp_path / "page.html", WIDE)
+    one.page.locator("#slider").fill("3")
+    one.settle()
+    assert one.page.locator("#legend b").inner_text() == "Frame 16"
+    now = one.page.locator("#now").inner_text().split("\n")
+    assert dict(zip(now[::2], now[1::2]))["time"] == "0.125"
     assert one.faults == []
     one.context.close()
 

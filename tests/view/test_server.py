@@ -121,3 +121,18 @@ print("ended")
     assert out.strip() == "ended"
     assert "Traceback" not in err
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize(("step", "far"), [(0.01, False), (1.0, True)])
+def test_what_goes_far_is_followed(step, far):
+    """A kick that moved by its own length left the window."""
+    pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
+    x = np.array([(0.0, 0, 0), (1, 0, 0), (0, 1, 0)])
+    frames = x + step * np.arange(4)[:, None, None]
+    viewer = pliant.view.serve(pliant.Sequence([(0, 1, 2)], frames), port=0, block=False)
+    try:
+        assert viewer.panel.follow.value == far
+        viewer.panel.frame.value = 3
+        until(lambda: viewer.now is not None and viewer.now[0].frame == 3 and viewer.now[0].follow == far)
+    finally:
+        viewer.stop()

@@ -124,10 +124,11 @@ def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
 def _write(run: Run, found: Scan, opened: Opened, files: Wanted, options: dict[str, Any]) -> None:
     from pliant.commands import writing
 
+    looks = {"up": files.up.value, "numbers": opened.numbers}
     if files.report is not None:
-        writing.write_report(run, files.report, found, files.up.value, options)
+        writing.write_report(run, files.report, found, looks, options)
     if files.png is not None:
-        writing.write_sheet(run, files.png, found, files.up.value)
+        writing.write_sheet(run, files.png, found, looks)
     if files.offenders is not None:
         worst = found.worst(1)
         frame = worst[0].number if worst else 0

@@ -85,8 +85,12 @@ class Opened(NamedTuple):
 
 def open_frames(run: Run, path: Path, how: Opening = Opening()) -> Opened:  # noqa: B008 (a tuple of constants)
     """The frames of a file, or of an embedded scene where there is no such file."""
-    if not path.exists() and path.name in (*pliant.scenes.names(), *pliant.scenes.volume_names()):
+    scenes = pliant.scenes
+    known = (*scenes.names(), *scenes.volume_names(), *scenes.character_names())
+    if not path.exists() and path.as_posix() in known:
         sequence = load_scene(path.name)
+    elif not path.exists() and path.as_posix().isidentifier():  # no ending, no folder, no pattern: a scene was meant
+        raise OptionError(f"{path}: there is no such file, and no such scene; pliant scenes lists those that there are")
     else:
         sequence = Sequence.open(on_disk(run, path), mesh=how.mesh, rate=how.rate, clip=how.clip)
     numbers = _wanted(sequence, how)

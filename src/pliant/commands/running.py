@@ -7,6 +7,7 @@ import functools
 import inspect
 import os
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -97,10 +98,18 @@ class Run(contextlib.ExitStack):
         return console
 
     def say(self, *parts: RenderableType | None, style: str = "") -> None:
-        """To people, if there are any: words are never cut, tables are as wide as the terminal."""
+        """To people, if there are any: lines end between words on a terminal, and nowhere in a file."""
         for part in parts if self._speaks else ():
-            if part is not None:
-                self.console.print(part, style=style or None, soft_wrap=isinstance(part, str))
+            if isinstance(part, str):
+                self.console.print(self._folded(part), style=style or None, soft_wrap=True)
+            elif part is not None:
+                self.console.print(part, style=style or None)
+
+    def _folded(self, words: str) -> str:
+        if not self.console.is_terminal:
+            return words
+        width = self.console.width
+        return textwrap.fill(words, width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False)
 
     def say_stages(self, stages: tuple[Stage, ...], what: str = "") -> None:
         """What every stage did, to those who asked for it."""

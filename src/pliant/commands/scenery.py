@@ -52,12 +52,12 @@ def _list_scenes(run: Run) -> int:
     from pliant.report.outputs import Result
     from pliant.report.tables import table
 
-    shown = table(("name", "kind", "size", "frames", "what it is"), ("name", "kind", "what it is"))
+    shown = table(("name", "size", "frames", "what it is"), ("name", "what it is"))
     rows = []
     for scene in pliant.scenes.catalogue():
         unit = "triangles" if scene.kind == "surface" else "cells"
-        size = "" if scene.size is None else f"{scene.size:,} {unit}"
-        shown.add_row(scene.name, scene.kind, size, str(scene.frames or ""), scene.about)
+        size = scene.kind if scene.size is None else f"{scene.size:,} {unit}"
+        shown.add_row(scene.name, size, str(scene.frames or ""), scene.about)
         sizes = {} if scene.size is None else {unit: scene.size, "frames": scene.frames}
         rows.append({"name": scene.name, "kind": scene.kind, **sizes, "about": scene.about})
     run.say(shown)

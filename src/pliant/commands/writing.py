@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +21,18 @@ from pliant.scanning import Scan
 from pliant.sequence import Sequence
 
 
-def write_report(run: Run, path: Path, scan: Scan, up: str, options: dict[str, object]) -> None:
-    """One page that opens offline; `options` are listed on it."""
+def write_report(run: Run, path: Path, scan: Scan, looks: dict[str, Any], options: dict[str, object]) -> None:
+    """One page that opens offline; `options` are listed on it, `looks` are which axis is up and the frames' numbers."""
     from pliant.report import write_page
 
-    to_path(run, path, lambda file: write_page(scan, file, up=up, options=options), "html")
+    to_path(run, path, lambda file: write_page(scan, file, options=options, **looks), "html")
 
 
-def write_sheet(run: Run, path: Path, scan: Scan, up: str) -> None:
+def write_sheet(run: Run, path: Path, scan: Scan, looks: dict[str, Any]) -> None:
     """Pictures of frames."""
     from pliant.report import write_contact_sheet
 
-    to_path(run, path, lambda file: write_contact_sheet(scan, file, up=up), "png")
+    to_path(run, path, lambda file: write_contact_sheet(scan, file, **looks), "png")
 
 
 def write_offenders(run: Run, path: Path, mesh: tuple[np.ndarray, np.ndarray], counts: np.ndarray) -> None:

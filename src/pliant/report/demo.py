@@ -53,7 +53,7 @@ def run(
     console = Console()
     if not console.is_terminal:
         console = Console(width=REPORT_WIDTH)
-    console.print(_title(sequence, threads), style="bold", highlight=False, soft_wrap=True)
+    console.print(_title(sequence, threads), style="bold", highlight=False, soft_wrap=not console.is_terminal)
     with console.status("Loading kernels; the very first run compiles them ..."):
         console.print(_load_kernels(sequence, threads), highlight=False)
     found = _scan(sequence, threads, console)

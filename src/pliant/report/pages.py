@@ -44,6 +44,7 @@ def write_page(
     title: str | None = None,
     up: str = "y",
     triangles: int = MOST_TRIANGLES,
+    numbers: Sequence[int] | None = None,
 ) -> None:
     """Write a scan as one html file that needs no other: it opens from a disk, and asks no network for anything.
 
@@ -51,6 +52,7 @@ def write_page(
     title : default: the name of the sequence
     up : the axis that is shown upwards, "x", "y" or "z"
     triangles : about how many to show in 3D at most; every face that collides is shown in any case
+    numbers : what the frames are called; default: from 0 on
 
     Positions are rounded to 16 bits in the box of the sequence. Long sequences are shown in 3D with fewer frames. The
     page says both.
@@ -61,6 +63,7 @@ def write_page(
     shown, stream = _shown_and_stream(scan, regions, findings, triangles)
     name = scan.sequence.name if title is None else title
     record = {"title": name, "up": up, "version": pliant.__version__} | _record(scan, regions, findings)
+    record["numbers"] = list(range(len(scan)) if numbers is None else numbers)
     record |= _of_stream(stream, shown, scan) | {"run": _run_rows(scan, regions, options or {})}
     text = assemble(name, record, stream.data)
     write_atomically(Path(path), lambda file: file.write(text.encode()))
@@ -82,7 +85,6 @@ def _record(scan: Scan, regions: Regions, findings: Findings) -> dict[str, Any]:
     contacts, crossings = looked_for(scan.frames)
     return {
         "looked": {"contacts": contacts, "intersections": crossings},
-        "numbers": [frame.number for frame in scan.frames],
         "times": [frame.time for frame in scan.frames],
         "counts": _gaps(findings.counts.T, scan),
         "faces": findings.faces.tolist(),

@@ -137,7 +137,8 @@ def _write_words(paper: np.ndarray, plot: Plot, ticks: list[float], columns: np.
         paper[40:44, at : at + 18] = line.colour
         at = _write(paper, line.name, (34, at + 26), _SOFT, 2) + 26
     for tick in ticks:
-        words, y = _short(tick), int(_row(plot, np.array([tick]), ticks[-1])[0])
+        words = "0, 1" if plot.logarithmic and tick == 1.0 else _short(tick)
+        y = int(_row(plot, np.array([tick]), ticks[-1])[0])
         _write(paper, words, (y - 8, _LEFT - 10 - 12 * len(words)), _SOFT, 2)
     every = max(1, -(-len(columns) // 16))
     for i in range(0, len(columns), every):

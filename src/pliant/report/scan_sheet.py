@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +27,19 @@ _AXES = {
 _PAINTS = np.array([(0.80, 0.77, 0.72), (0.62, 0.70, 0.79), (0.74, 0.77, 0.66), (0.82, 0.74, 0.65), (0.70, 0.67, 0.78)])
 
 
-def write_contact_sheet(scan: Scan, path: str | os.PathLike[str], *, up: str = "y", frames: int = 8) -> None:
+def write_contact_sheet(
+    scan: Scan,
+    path: str | os.PathLike[str],
+    *,
+    up: str = "y",
+    frames: int = 8,
+    numbers: Sequence[int] | None = None,
+) -> None:
     """Write a PNG of the worst frames, in the order of time; of frames at even distances where nothing was found.
 
     up : the axis that is shown upwards, "x", "y" or "z"
     frames : how many at most
+    numbers : what the frames are called; default: from 0 on
     """
     choose(up, "up", UPS)
     regions = Regions(scan.sequence)
@@ -38,19 +47,21 @@ def write_contact_sheet(scan: Scan, path: str | os.PathLike[str], *, up: str = "
     chosen = sorted(worst_frames(findings.totals, frames))
     if not chosen:
         chosen = sorted(set(np.linspace(0, len(scan) - 1, min(frames, len(scan))).round().astype(int).tolist()))
-    tiles = [_tile(scan, regions, findings, place, up) for place in chosen] or [Tile([], _VIEW, "no frames")]
+    known = range(len(scan)) if numbers is None else numbers
+    captions = [_caption(known[place], findings.counts[place]) for place in chosen]
+    tiles = [_tile(scan, regions, findings, place, up, words) for place, words in zip(chosen, captions)]
+    tiles = tiles or [Tile([], _VIEW, "no frames")]
     contact_sheet(Path(path), [tiles[i : i + _IN_A_ROW] for i in range(0, len(tiles), _IN_A_ROW)], [_SIZE])
 
 
-def _tile(scan: Scan, regions: Regions, findings: Findings, place: int, up: str) -> Tile:
-    frame = scan.frames[place]
+def _tile(scan: Scan, regions: Regions, findings: Findings, place: int, up: str, words: str) -> Tile:
     part = regions.parts.of_vertex
-    x = scan.sequence[frame.number][: len(part)] @ _AXES[up].T
+    x = scan.sequence[scan.frames[place].number][: len(part)] @ _AXES[up].T
     marked = np.zeros(len(regions.faces), bool)
     marked[findings.regions[place].faces] = True
     used = x[part >= 0] if (part >= 0).any() else np.zeros((1, 3))
     shape = Shape(x, regions.faces, _PAINTS[part % len(_PAINTS)], marked_faces=marked)
-    return Tile([shape], _VIEW.around(used), _caption(frame.number, findings.counts[place]))
+    return Tile([shape], _VIEW.around(used), words)
 
 
 def _caption(number: int, counts: np.ndarray) -> str:

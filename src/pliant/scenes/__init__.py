@@ -98,7 +98,7 @@ def catalogue() -> tuple[Listed, ...]:
 
 
 def _first_words(maker: object) -> str:
-    """What the docstring begins with, up to a comma that comes after some words."""
+    """What the docstring begins with, up to a comma that comes after some words: what is behind it may be left out."""
     text = " ".join((inspect.getdoc(maker) or "").split())
     first, *others = re.split(r"[.:;] |\.$", text.partition(" (")[0])[0].split(", ")
     while others and len(first.split()) < 3:

@@ -14,7 +14,7 @@ WHEEL = 0.15  # share of the cells
 
 
 def airbag(cells: int = 9_100, frames: int = 12, seed: int = 0) -> VolumeScene:
-    """An airbag of two layers sewn together at their rim, and a steering wheel behind it.
+    """An airbag that unfolds: two layers sewn together at their rim, and a steering wheel behind them.
 
     Its middle is inflated already; on both sides it is still in folds, which go into each other and the two layers
     into each other, and which open from the middle outwards. The wheel (rim, hub and three spokes) presses into it.

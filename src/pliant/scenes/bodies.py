@@ -14,7 +14,7 @@ TILT = np.array([(2.0, -1.0, 2.0), (2.0, 2.0, -1.0), (-1.0, 2.0, 2.0)]) / 3
 
 
 def flat_sheets(triangles: int = 13_924, frames: int = 10, seed: int = 0) -> Scene:
-    """Two equal flat sheets, face to face, that pass through each other and change places in every step.
+    """Two flat sheets that change places: equal and face to face, they go through each other in every step.
 
     Their grids project onto each other exactly, so at the instant of contact, in the middle of the step, every
     vertex meets a vertex and every edge an edge, and all pairs around them are coplanar at once: the most degenerate
@@ -88,7 +88,7 @@ def _turned(points: np.ndarray, axis: np.ndarray, angle: float) -> np.ndarray:
 
 
 def passing_sheets(triangles: int = 20_000, frames: int = 10, seed: int = 0) -> Scene:
-    """Four corrugated sheets, a third of an edge apart, that shoot past each other along their waves without contact.
+    """Four sheets that pass without contact: corrugated, a third of an edge apart, fast along their waves.
 
     Why there is none. Before the whole scene is tilted, vertex (i, j) of layer l has, in frame k,
         x = h i + s_l(k),   y = h j,   z = f(j, k) + l gap + ripple_l(i, j),   |ripple_l| <= 0.3 gap.

@@ -40,7 +40,7 @@ class _Build(NamedTuple):
 
 
 def bullet(cells: int = 12_000, frames: int = 12, seed: int = 0) -> VolumeScene:
-    """A bullet of copper at the moment when it touches the plate, and from then on.
+    """A bullet that goes into a plate: of copper, from the moment when it touches it.
 
     The plate is dented, waves run outwards, and cells fail: those that the nose has reached, and those on cracks that
     run outwards from the hole. Failed cells are deleted, as crash codes do. The bullet goes half a cell deeper in each

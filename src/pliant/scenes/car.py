@@ -17,7 +17,7 @@ FOLD = 0.16  # metres of sheet from fold to fold; more where cells are too large
 
 
 def car_crash(cells: int = 60_000, frames: int = 12, seed: int = 0) -> VolumeScene:
-    """A car, some 50 parts of quads and triangles, that has hit a rigid wall and folds up from its front on.
+    """A car that folds up at a rigid wall: some 50 parts of quads and triangles, from its front on.
 
     Sheets and box beams keep their length: where they are crushed, their direction swings to and fro until
     folds touch. Each part has folds of its own, so that sheets that lie against each other, and the walls of a beam, go

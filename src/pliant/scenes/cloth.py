@@ -34,7 +34,7 @@ TOUCHING_SWING = 2.112
 
 
 def flowing_cloth(triangles: int = 20_000, frames: int = 10, seed: int = 0) -> Scene:
-    """A cloth held at one end, with folds that travel to the other, deep enough for neighbouring folds to touch.
+    """A cloth with travelling folds: held at one end, and so deep that neighbouring folds touch.
 
     Every row is a sine-generated curve (the shape of river meanders): its direction, not its height, is
     a sine of arc length. So it keeps its length however deep it folds. Frame 0 is free of contact
@@ -73,7 +73,7 @@ CLOTH_WIDTH, WRAP, FLARE = 7.5, 2.35, 1.15
 
 
 def twisted_cloth(triangles: int = 20_000, frames: int = 10, seed: int = 0) -> Scene:
-    """A square cloth draped over a ball and twisted into a rope below it, while the ball (object 1) wobbles inside.
+    """A cloth over a ball, twisted into a rope below it, while the ball (object 1) wobbles inside.
 
     The rings into which the cloth is gathered are shorter than its circles were, and the surplus lies in deep folds.
     The twist drags them round, patches of them press into each other, and the ball presses into the cloth above.
@@ -89,10 +89,10 @@ def twisted_cloth(triangles: int = 20_000, frames: int = 10, seed: int = 0) -> S
 
 
 def twisting(triangles: int = 64_000, frames: int = 10, seed: int = 0) -> Scene:
-    """The cloth of `twisted_cloth`, as an irregular mesh, twisted by a ball (object 1) that turns while the hem rests.
+    """A cloth twisted by a ball that turns: that of `twisted_cloth`, as an irregular mesh, whose hem rests.
 
-    The ball and the cloth on it turn by two edges a step, the rope below less and less. Frame 0 is free of contact
-    from 5,000 triangles on.
+    The ball (object 1) and the cloth on it turn by two edges a step, the rope below less and less. Frame 0 is free of
+    contact from 5,000 triangles on.
     """
     rng = np.random.default_rng(seed)
     ball_faces, ball = icosphere(max(1, round(math.sqrt(triangles / 5 / 20))))

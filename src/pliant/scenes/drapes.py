@@ -14,7 +14,7 @@ FUNNEL_WIDTH = 6.0
 
 
 def funnel(triangles: int = 64_000, frames: int = 10, seed: int = 0) -> Scene:
-    """A square cloth that slides, its middle first, into a funnel (object 1), and folds to fit.
+    """A square cloth that slides into a funnel (object 1), its middle first, and folds to fit.
 
     The deeper a ring of the cloth gets, the less room there is for it: it lies in deep folds along the wall, which
     drift past each other, and patches of neighbouring folds press into each other. The funnel shakes. Frame 0 is

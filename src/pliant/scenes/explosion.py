@@ -15,7 +15,7 @@ LENGTH = 2.6
 
 
 def exploding(triangles: int = 252_000, frames: int = 10, seed: int = 0) -> Scene:
-    """A winding, knobbly body, like a dragon; a smaller one falls onto it, and it bursts into pieces of surface.
+    """A body that bursts into pieces of surface: a winding, knobbly one, like a dragon, hit by a smaller one.
 
     Every piece flies in a direction of its own, mostly away from the blow, and turns. They start beside each other, a
     crack apart, and the nearer to the blow the faster: those behind go through those before them, and the body that hit

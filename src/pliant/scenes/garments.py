@@ -117,7 +117,7 @@ def _ruffle(at: np.ndarray, tier: int, h: float, phases: np.ndarray, k: int) -> 
 
 
 def falling(triangles: int = 172_000, frames: int = 10, seed: int = 0) -> Scene:
-    """A man in a robe (object 0) with sleeves (1 and 2) who falls fast and tumbles.
+    """A man in a robe who falls fast and tumbles: the robe is object 0, its sleeves are 1 and 2.
 
     Every step takes him down by several edges. The air blows the robe up: folds and wrinkles run through it
     and touch each other, the sleeves are pushed up the arms. The rest is his body; small scenes have no sleeves.

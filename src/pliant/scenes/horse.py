@@ -140,7 +140,7 @@ BONES = (*_TRUNK, *_LEFT, *mirrored(_LEFT))
 
 
 def horse() -> CharacterScene:
-    """Walks and gallops; in the gallop thighs press into the belly, and forelegs fold."""
+    """A horse that walks and gallops; in the gallop thighs press into the belly, and forelegs fold."""
     return CharacterScene(*rigged("horse", BONES, Sizes(0.0465, 0.096, 0.07), [_walk(), _gallop()]))
 
 

@@ -99,7 +99,7 @@ BONES = (*_TRUNK, *_LEFT, *mirrored(_LEFT))
 
 
 def human() -> CharacterScene:
-    """Walks, squats until thighs meet belly and calves, and folds up the arms."""
+    """A human who walks and squats, until thighs meet belly and calves, and folds up the arms."""
     return CharacterScene(*rigged("human", BONES, Sizes(0.0166, 0.053, 0.037), [_walk(), _squat(), _arms()]))
 
 

@@ -65,13 +65,13 @@ LEG = (
 
 
 def arm() -> CharacterScene:
-    """An arm whose elbow bends to 120 degrees and stretches again."""
+    """An arm whose elbow bends, to 120 degrees, and stretches again."""
     bend = clip_of("bend", ARM, {"forearm": around(Z, ELBOW * there_and_back())})
     return CharacterScene(*rigged("arm", ARM, Sizes(0.0082, 0.0214, 0.017), [bend]))
 
 
 def leg() -> CharacterScene:
-    """A leg whose knee bends to 130 degrees and stretches again."""
+    """A leg whose knee bends, to 130 degrees, and stretches again."""
     bend = clip_of("bend", LEG, {"shin": around(X, KNEE * there_and_back())})
     return CharacterScene(*rigged("leg", LEG, Sizes(0.0121, 0.0319), [bend]))
 

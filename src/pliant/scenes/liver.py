@@ -15,7 +15,7 @@ THROUGH = np.array([0.1, 0.0, 0.0])  # a point of the plane of the cut
 
 
 def liver(cells: int = 3_874, frames: int = 12, seed: int = 0) -> VolumeScene:
-    """A liver that breathes, and is cut along a plane from one side on, until there are 12% more cells (or, from 30,000
+    """A liver that breathes and is cut: along a plane from one side on, until there are 12% more cells (or, from 30,000
     cells on, until it is cut through).
 
     In every step the blade advances: tetrahedra that it passes are divided along the plane, and vertices behind it are

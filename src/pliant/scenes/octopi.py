@@ -33,7 +33,7 @@ class _Build(NamedTuple):
 
 
 def octopi(cells: int = 17_600, frames: int = 12, seed: int = 0) -> VolumeScene:
-    """Three octopuses, 24 tentacles, that swim into each other: tentacles cross their own and the others'.
+    """Three octopuses that swim into each other: 24 tentacles, which cross their own and the others'.
 
     An octopus is one lattice of cubes, cut into tetrahedra; a tentacle is the patch of the head that it grows from,
     swept along a curve that waves. Below 2,300 cells, tentacles are short.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     import viser
 
 SURFACE, COLLIDING, POINTS, PICKED = (118, 126, 138), (178, 0, 0), (255, 176, 0), (0, 60, 255)
-_SIZE = 3.0  # of the diagonal of the first frame as drawn, whatever its units: cameras zoom between fixed distances
+_SIZE = 3.0  # of the diagonal as drawn, whatever its units: cameras zoom between fixed distances
+_FAR = 0.125  # of a diagonal: what moves that far is followed, as on the page of a report
 _SEEN_THROUGH = 0.35  # opacity
 _SIGHT = np.radians(45.0)  # how far the eye sees up and down
 _ASIDE = {"x": (0.45, 0.8, 0.6), "y": (0.6, 0.45, 0.8), "z": (0.6, -0.8, 0.45)}  # where the eye is, by what is up
@@ -25,13 +27,18 @@ class Drawing:
     """Nodes in the scene of a viser server, around the middle of the first frame: floats of a browser have 24 bits.
 
     x : (n, 3) the first frame
+    others : (n, 3) some later ones, to see how large it gets and whether it goes far
     """
 
-    def __init__(self, server: viser.ViserServer, mesh: TriMesh, x: np.ndarray) -> None:
+    goes_far: bool
+
+    def __init__(self, server: viser.ViserServer, mesh: TriMesh, x: np.ndarray, others: Iterable[np.ndarray]) -> None:
         self._server, self._mesh, self._up = server, mesh, ""
-        used = x[mesh.vertices] if len(mesh.vertices) else np.zeros((1, 3))
-        self._origin = 0.5 * (used.min(axis=0) + used.max(axis=0))
-        self._scale = _SIZE / (float(np.linalg.norm(np.ptp(used, axis=0))) or 1.0)
+        seen = [self._used(one) for one in (x, *others) if one.shape == x.shape]
+        size = max(float(np.linalg.norm(np.ptp(one, axis=0))) for one in seen)
+        self._start, self._mean = 0.5 * (seen[0].min(axis=0) + seen[0].max(axis=0)), seen[0].mean(axis=0)
+        self._origin, self._scale = self._start, _SIZE / (size or 1.0)
+        self.goes_far = any(np.linalg.norm(one.mean(axis=0) - self._mean) > _FAR * size for one in seen)
         sides = self._placed(x[mesh.edges])
         self._side = float(np.linalg.norm(sides[:, 0] - sides[:, 1], axis=1).mean()) if len(sides) else 0.1
         dot = min(0.3 * self._side, 0.005 * _SIZE)
@@ -47,6 +54,9 @@ class Drawing:
         self._picked_face = scene.add_mesh_simple("/picked/face", placed[:1], _NO_FACES, color=PICKED, **looks)
         self._picked_edges = scene.add_line_segments("/picked/edges", np.zeros((1, 2, 3)), PICKED, **lines)
         server.on_client_connect(self._place_eye)
+
+    def _used(self, x: np.ndarray) -> np.ndarray:
+        return x[self._mesh.vertices] if len(self._mesh.vertices) else np.zeros((1, 3))
 
     def _placed(self, x: np.ndarray) -> np.ndarray:
         return ((x - self._origin) * self._scale).astype(np.float32)
@@ -85,6 +95,7 @@ class Drawing:
         """A frame as the controls ask for it."""
         row = int(shown.contacts[wanted.contact - 1]) if 0 < wanted.contact <= len(shown.contacts) else None
         x = frame.at(float(frame.contacts.toi[row]) if wanted.at_contact and row is not None else 1.0)
+        self._origin = self._start + (self._used(x).mean(axis=0) - self._mean if wanted.follow else 0.0)
         placed = self._placed(x)
         with self._server.atomic():
             self.turn(wanted.up)

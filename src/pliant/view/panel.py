@@ -24,6 +24,7 @@ class Wanted(NamedTuple):
     edges: bool = False  # of all triangles
     through: bool = False  # see through the surface
     up: str = "y"
+    follow: bool = False  # what moves stays in the middle
 
 
 class Panel:
@@ -47,6 +48,7 @@ class Panel:
     points: viser.GuiCheckboxHandle
     edges: viser.GuiCheckboxHandle
     through: viser.GuiCheckboxHandle
+    follow: viser.GuiCheckboxHandle
     at_contact: viser.GuiCheckboxHandle
     up: viser.GuiDropdownHandle[str]
     approach: viser.GuiButtonHandle
@@ -73,6 +75,7 @@ class Panel:
             self.points = gui.add_checkbox("points", True, hint="where contacts happen, when they do")
             self.edges = gui.add_checkbox("wireframe", False)
             self.through = gui.add_checkbox("see through", False)
+            self.follow = gui.add_checkbox("follow", False, hint="what moves stays in the middle")
             self.up = gui.add_dropdown("up", UP, initial_value=up)
         with gui.add_folder("Contact"):
             self.contact = gui.add_slider("contact", 0, 1, 1, 0, hint="in order of time; or click on a point")
@@ -88,7 +91,7 @@ class Panel:
 
     def _controls(self) -> tuple[Any, ...]:
         layers = self.within, self.between, self.vertex_face, self.edge_edge, self.intersections
-        looks = self.points, self.edges, self.through, self.up
+        looks = self.points, self.edges, self.through, self.follow, self.up
         return (self.frame, self.play, self.speed, *layers, *looks, self.contact, self.at_contact)
 
     def _note(self, _: Any) -> None:
@@ -103,7 +106,7 @@ class Panel:
         return Wanted(
             int(self.frame.value), Layers(*(bool(one.value) for one in switches)), int(self.contact.value),
             bool(self.at_contact.value), bool(self.points.value), bool(self.edges.value), bool(self.through.value),
-            str(self.up.value),
+            str(self.up.value), bool(self.follow.value),
         )  # fmt: skip
 
     def offer_contacts(self, count: int) -> None:

@@ -13,7 +13,9 @@ import webbrowser
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pliant._arrays import choose
+import numpy as np
+
+from pliant._arrays import MeshError, choose
 from pliant._log import LOG
 from pliant.scenes import Scene
 from pliant.sequence import Sequence
@@ -120,6 +122,13 @@ def _quiet() -> contextlib.AbstractContextManager[object]:
     return contextlib.redirect_stdout(io.StringIO())
 
 
+def _along(sequence: Sequence) -> Iterator[np.ndarray]:
+    """The frame in the middle and the last one; not what cannot be read, of which the panel tells when it is shown."""
+    for number in sorted({len(sequence) // 2, len(sequence) - 1}):
+        with contextlib.suppress(MeshError, OSError):
+            yield sequence[number]
+
+
 def is_loopback(host: str) -> bool:
     """Nobody outside of this machine can reach it."""
     if host == "localhost":
@@ -143,7 +152,8 @@ class Viewer:
     def __init__(self, frames: Frames, server: viser.ViserServer, up: str) -> None:
         self.frames, self._server = frames, server
         self.panel = Panel(server, len(frames), up)
-        self._drawing = Drawing(server, frames.mesh, frames.sequence[0])
+        self._drawing = Drawing(server, frames.mesh, frames.sequence[0], _along(frames.sequence))
+        self.panel.follow.value = self._drawing.goes_far
         self._ending, self._thread = False, None
         self._now: tuple[Wanted, FrameView, Shown] | None = None
         self._next_at = 0.0

@@ -45,13 +45,14 @@ def frame_words(frame: FrameView, shown: Shown, count: int) -> str:
     """What was found in a frame, and how much of it the layers leave."""
     contacts, edges = frame.contacts, int(np.count_nonzero(frame.contacts.kind))
     found = f"{len(contacts) - edges:,} vertex-face, {edges:,} edge-edge"
+    time = "" if frame.time == frame.number else f", t = {frame.time:.4g}"  # else it says nothing new
     rows = [
-        ("frame", f"{frame.number} of 0 .. {count - 1}, t = {frame.time:.4g}"),
+        ("frame", f"{frame.number} of 0 .. {count - 1}{time}"),
         ("contacts", found if frame.number else "none: the first frame comes from nowhere"),
         ("intersections", f"{len(frame.intersections):,} pairs of triangles"),
         ("shown", f"{len(shown.contacts):,} contacts, {len(shown.intersections):,} intersections"),
         ("red", f"{len(shown.faces):,} triangles"),
-        ("took", f"{1e3 * frame.seconds:.1f} ms"),
+        ("took", f"{1e3 * frame.seconds:,.1f} ms"),
     ]
     if len(contacts):
         rows.insert(2, ("first at", f"t = {contacts.toi.min():.6g} of the step"))

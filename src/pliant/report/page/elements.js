@@ -31,6 +31,10 @@ function count(number) {
   return number.toLocaleString("en-US");
 }
 
+function inMilliseconds(number) {
+  return number < 100 ? number.toPrecision(2) : count(Math.round(number));
+}
+
 // What was not looked for is not known.
 function known(number) {
   return number === null ? "-" : count(number);

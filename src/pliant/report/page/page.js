@@ -135,7 +135,7 @@ function makePlots() {
   const labels = ["Contacts and intersections over frames", "Milliseconds over frames"];
   return [
     makePlot(byId("counts"), { series: found, label: labels[0] }, numbers, jump),
-    makePlot(byId("time"), { series: spent, digits: 1, label: labels[1] }, numbers, jump),
+    makePlot(byId("time"), { series: spent, words: inMilliseconds, label: labels[1] }, numbers, jump),
   ];
 }
 

@@ -1,4 +1,4 @@
-// Lines over frames, as SVG. A plot: { series: [{ name, colour, values }], log, unit }; a value of null is a gap.
+// Lines over frames, as SVG. A plot: { series: [{ name, colour, values }], log, words }; a value of null is a gap.
 
 const EDGES = { left: 46, right: 10, top: 8, bottom: 22 };
 const TALL = 190;
@@ -73,7 +73,7 @@ function gridOf(plot) {
   const right = plot.width - EDGES.right;
   const rows = plot.ticks.flatMap((tick) => [
     drawn("line", { class: "grid", x1: EDGES.left, x2: right, y1: yOf(plot, tick), y2: yOf(plot, tick) }),
-    drawn("text", { x: EDGES.left - 7, y: yOf(plot, tick) + 4, "text-anchor": "end" }, short(tick)),
+    drawn("text", { x: EDGES.left - 7, y: yOf(plot, tick) + 4, "text-anchor": "end" }, plot.log && tick === 1 ? "0, 1" : short(tick)),
   ]);
   const many = plot.numbers.length, room = Math.max(1, Math.floor((right - EDGES.left) / 48));
   const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 20000].find((n) => many / n <= room) ?? many;
@@ -117,7 +117,7 @@ function writeKey(plot) {
     const mark = element("i");
     mark.style.background = `var(${variable})`;
     const value = values[frame];
-    const words = value === null || value === undefined ? "none" : plot.digits ? value.toFixed(plot.digits) : count(value);
+    const words = value === null || value === undefined ? "none" : (plot.words ?? count)(value);
     return element("li", {}, mark, `${name} `, element("b", { textContent: words }));
   });
   const first = element("li", {}, "frame ", element("b", { textContent: `${plot.numbers[frame] ?? ""}` }));

@@ -66,17 +66,23 @@ function fillVerdict({ counts, looked, numbers, seconds }) {
     ` in ${count(frames)} of ${counted(numbers.length, "frame")}, scanned in ${seconds.toPrecision(3)} s`);
 }
 
+// Times that are the numbers of the frames say nothing new.
+function isTimed({ times, numbers }) {
+  return times.some((time, i) => time !== numbers[i]);
+}
+
 function fillNow(record, frame) {
   const [vertexFace, edgeEdge, crossings] = record.counts;
   const time = record.times[frame], first = record.first[frame];
-  const cells = [["frame", `${record.numbers[frame]}`], ["time", time === null ? "" : `${+time.toPrecision(6)}`]];
+  const cells = [["frame", `${record.numbers[frame]}`]];
+  if (isTimed(record)) cells.push(["time", time === null ? "" : `${+time.toPrecision(6)}`]);
   if (record.looked.contacts) {
     cells.push(["vertex-face", known(vertexFace[frame])], ["edge-edge", known(edgeEdge[frame])]);
     cells.push(["first contact", first === null ? "none" : `t = ${first && first < 1e-3 ? first.toExponential(1) : first.toFixed(4)}`]);
   }
   if (record.looked.intersections) cells.push(["intersections", known(crossings[frame])]);
   const spent = record.milliseconds[0][frame] + record.milliseconds[1][frame];
-  cells.push(["colliding faces", count(record.faces[frame])], ["took", spent < 100 ? `${spent.toPrecision(2)} ms` : `${count(Math.round(spent))} ms`]);
+  cells.push(["colliding faces", count(record.faces[frame])], ["took", `${inMilliseconds(spent)} ms`]);
   byId("now").replaceChildren(...cells.map(([name, value]) =>
     element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: value }))));
 }
