@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pliant._extras import needed
+
 from .mesh import FileError, FileMesh, make
 from .opening import Options, sequence_of
 from .polygons import fan
@@ -122,15 +124,9 @@ class _Stage:
 
 def pxr_for(path: Path) -> Any:
     """The modules of usd-core."""
-    try:
+    with needed("pxr", "pliant.io", path.name):
         import pxr
         from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt  # noqa: F401
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "pxr":
-            raise
-        raise ModuleNotFoundError(
-            f"pliant.io needs usd-core for {path.name}, which is in an extra: pip install 'pliant[usd]'", name="pxr"
-        ) from error
     return pxr
 
 

@@ -6,18 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from pliant._extras import needed
 from pliant._tally import Stage
 from pliant.contacts import Contacts, Insides, Intersections, Proximity
 from pliant.scanning import Scan
 
-try:
+with needed("rich", "pliant.report"):
     from rich.table import Table
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] != "rich":
-        raise
-    raise ModuleNotFoundError(
-        "pliant.report needs rich, which is in an extra: pip install 'pliant[cli]'", name="rich"
-    ) from error
 
 ROWS = 10  # of a table, unless all are wanted
 _DETAIL = ": "  # a stage named "exact: doubles" is a part of the stage "exact"
