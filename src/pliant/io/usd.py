@@ -84,7 +84,7 @@ class _Stage:
         if layer is None:
             raise FileError(f"{path.name}: usd-core cannot read it")
         layer.Reload()  # one that is still open somewhere, and was written again since
-        for asset in layer.GetCompositionAssetDependencies():
+        for asset in _files_in(layer):
             named = Path(Sdf.ComputeAssetPathRelativeToLayer(layer, asset).partition("[")[0])
             self._require_own(named)
             if named.is_file() and named.resolve() not in layers:
@@ -155,6 +155,23 @@ class _Stage:
         if np.array_equal(matrix, np.eye(4)):
             return x
         return x @ matrix[:3, :3] + matrix[3, :3]
+
+
+def _files_in(layer: Any) -> set[str]:
+    """What a layer names: layers below it, references and payloads.
+
+    GetCompositionAssetDependencies gives the same, but ends the process where a prim is named and not there.
+    """
+    files = set(layer.subLayerPaths)
+
+    def look_at(path: Any) -> None:
+        prim = None if path.IsPropertyPath() else layer.GetPrimAtPath(path)
+        for kind in ("references", "payload"):
+            if prim and prim.HasInfo(kind):
+                files.update(item.assetPath for item in prim.GetInfo(kind).GetAddedOrExplicitItems() if item.assetPath)
+
+    layer.Traverse("/", look_at)
+    return files
 
 
 def pxr_for(path: Path) -> Any:
