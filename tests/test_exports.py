@@ -149,7 +149,7 @@ def test_to_pyvista(contacts, monkeypatch):
 )
 def test_without_packages(contacts, monkeypatch, method, package):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=f"{package}: pip install"):
+    with pytest.raises(ImportError, match=rf"{method}\(\) needs {package}.*: pip install"):
         getattr(contacts, method)(FACES, END)
 
 

@@ -233,6 +233,33 @@ def test_what_looks_like_pyvista():
         pliant.ccd(mesh, X, DOWN)
 
 
+def test_what_looks_like_a_grid_of_pyvista():
+    """Cells by numbers of VTK; voxels, 11, have their corners in another order."""
+    corners = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)], float)
+    voxel = SimpleNamespace(
+        celltypes=np.array([11], np.uint8), cells_dict={np.uint8(11): np.arange(8)[None]}, cells=None
+    )
+    np.testing.assert_array_equal(pliant.VolumeMesh(voxel).cells["hexahedron"], [[0, 1, 3, 2, 4, 5, 7, 6]])
+    assert len(pliant.ccd(voxel, corners, corners + 1)) == 0
+    flat = SimpleNamespace(celltypes=np.array([5, 5], np.uint8), cells_dict={np.uint8(5): np.array(FACES)})
+    assert_identical(pliant.ccd(flat, X, DOWN), pliant.ccd(FACES, X, DOWN))
+    assert len(pliant.TriMesh(flat).faces) == len(FACES)
+    with pytest.raises(pliant.MeshError, match="hexahedron cells; TriMesh takes"):
+        pliant.TriMesh(voxel)
+    voxel.celltypes = np.array([11, 24], np.uint8)
+    with pytest.raises(pliant.MeshError, match=r"VTK types 24; .*linear_copy"):
+        pliant.ccd(voxel, corners, corners)
+
+
+def test_meshes_of_meshes():
+    mesh = pliant.TriMesh(FACES[:1], [(3, 4)], [5])
+    again = pliant.TriMesh(mesh)
+    assert (again.loose_edges == mesh.loose_edges).all()
+    assert (again.loose_points == mesh.loose_points).all()
+    cells = pliant.VolumeMesh({"tetra": [(0, 1, 2, 3)]})
+    assert (pliant.VolumeMesh(cells).cells["tetra"] == cells.cells["tetra"]).all()
+
+
 def test_what_is_no_mesh():
     for bad in ("cube.obj", 7, object()):
         with pytest.raises(pliant.MeshError):

@@ -16,7 +16,7 @@ PACKAGE = CHECKOUT / "src" / "pliant"
 
 # A module imports from its own line and from the lines above it. New modules need a place here.
 STAGES = (
-    ("_jit", "_arrays", "_tally", "_log", "_threads", "vec3"),
+    ("_jit", "_extras", "_arrays", "_tally", "_log", "_threads", "vec3"),
     ("mesh",),
     ("bounds",),
     ("hierarchy", "grid"),

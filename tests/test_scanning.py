@@ -120,6 +120,10 @@ def test_parts_add_up(found: pliant.Scan):
         totals = [one.contacts + one.intersections for one in parts]
         assert totals == sorted(totals, reverse=True)
     assert max(one.frames for one in found.parts()) <= 4
+    for one in found.parts():
+        totals = [sum(p.contacts + p.intersections for p in found.parts(i) if p.parts == one.parts) for i in range(4)]
+        assert np.count_nonzero(totals) == one.frames
+        assert one.worst == np.argmax(totals)
 
 
 def test_parts_are_components_where_nobody_named_them(sequence: pliant.Sequence, found: pliant.Scan):

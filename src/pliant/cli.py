@@ -31,10 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    from pliant.commands import app
+    from pliant._extras import needed
 
-    # Not standalone: typer's own errors take several lines.
-    return int(app(args=arguments or ["--help"], prog_name="pliant", standalone_mode=False) or 0)
+    with needed("typer", "the command line"), needed("rich", "the command line"):
+        from pliant.commands import app
+
+        # Not standalone: typer's own errors take several lines.
+        return int(app(args=arguments or ["--help"], prog_name="pliant", standalone_mode=False) or 0)
 
 
 def _message(error: Exception) -> str | None:
@@ -44,9 +47,6 @@ def _message(error: Exception) -> str | None:
         where = context.command_path if context else "pliant"
         return f"{error.format_message().rstrip('.')} ({where} --help lists what there is)"  # pyright: ignore
     if isinstance(error, ModuleNotFoundError):
-        package = (error.name or "").partition(".")[0]
-        if package in ("typer", "rich"):
-            return f"the command line needs {package}, which is in an extra: pip install 'pliant[cli]'"
         return str(error) if "pip install" in str(error) else None
     from pliant import MeshError
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant._arrays import ShapeError, as_positions, require_in_range
+from pliant._extras import needed
 from pliant.mesh.subjects import subject_of, surface_of
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import Surface
@@ -40,7 +41,7 @@ class OnFaces:
         mesh : the one that was asked about
         """
         faces, x, counts = _placed(self, mesh, x)
-        trimesh = required("trimesh", "to_trimesh", "'pliant[io]'")
+        trimesh = required("trimesh", "to_trimesh")
         made = trimesh.Trimesh(x, faces, process=False, face_attributes={"pairs": counts})
         made.visual.face_colors = face_colours(counts)
         return made
@@ -52,7 +53,7 @@ class OnFaces:
         """
         faces, x, counts = _placed(self, mesh, x)
         data = {"pairs": [counts], "colliding": [(counts > 0).astype(np.int32)]}
-        return required("meshio", "to_meshio", "'pliant[io]'").Mesh(x, [("triangle", faces)], cell_data=data)
+        return required("meshio", "to_meshio").Mesh(x, [("triangle", faces)], cell_data=data)
 
     def to_pyvista(self, mesh: Any, x: Any) -> Any:
         """A ``pyvista.PolyData`` of the mesh at positions x, (n, 3), with the cell data "pairs" and "colours" (rgb).
@@ -63,7 +64,7 @@ class OnFaces:
         """
         faces, x, counts = _placed(self, mesh, x)
         rows = np.column_stack((np.full(len(faces), 3, faces.dtype), faces)).ravel()
-        made = required("pyvista", "to_pyvista", "pyvista").PolyData(x, faces=rows)
+        made = required("pyvista", "to_pyvista").PolyData(x, faces=rows)
         made.cell_data["pairs"], made.cell_data["colours"] = counts, face_colours(counts)
         return made
 
@@ -121,16 +122,14 @@ def face_colours(counts: np.ndarray) -> np.ndarray:
     return np.rint(colours).astype(np.uint8)
 
 
-def required(package: str, caller: str, install: str) -> Any:
+def required(package: str, caller: str) -> Any:
     """A package that only one method needs."""
-    try:
+    with needed(package, f"{caller}()"):
         return import_module(package)
-    except ImportError as error:
-        raise ImportError(f"{caller}() needs {package}: pip install {install}") from error
 
 
 def frame_of(columns: dict[str, Any]) -> pandas.DataFrame:
-    return required("pandas", "to_pandas", "pandas").DataFrame(columns)
+    return required("pandas", "to_pandas").DataFrame(columns)
 
 
 def pair_columns(table: Contacts | Proximity) -> dict[str, Any]:

@@ -61,12 +61,14 @@ class PartPair(NamedTuple):
 
     parts : their labels in ``Scan.objects``, the smaller first
     frames : in how many frames
+    worst : place in ``Scan.frames`` of the one with most of it
     """
 
     parts: tuple[int, int]
     contacts: int
     intersections: int
     frames: int
+    worst: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,7 +121,7 @@ class Scan:
         frame : one of them, or None for the sum of all
         """
         counts = np.zeros(len(self.mesh.faces), np.int64)
-        for one in self._chosen(frame):
+        for one in (self.frames[place] for place in self._chosen(frame)):
             if one.contacts:
                 counts += one.contacts.face_counts(self.mesh)
             if one.intersections:
@@ -131,20 +133,25 @@ class Scan:
 
         frame : one of them, or None for the sum of all
         """
-        sums: dict[tuple[int, int], np.ndarray] = {}
-        for one in self._chosen(frame):
-            here: dict[tuple[int, int], np.ndarray] = {}
-            for column, vertices in enumerate(self._both_sides(one)):
-                labels = np.sort(self.objects[vertices], axis=1)
-                for pair, count in zip(*np.unique(labels, axis=0, return_counts=True)):
-                    here.setdefault((int(pair[0]), int(pair[1])), np.array([0, 0, 1]))[column] += count
-            for parts, counts in here.items():
-                sums[parts] = sums.get(parts, 0) + counts
-        rows = [PartPair(parts, *map(int, counts)) for parts, counts in sums.items()]
-        return tuple(sorted(rows, key=lambda row: (-row.contacts - row.intersections, row.parts)))
+        labels, part = np.unique(self.objects, return_inverse=True)
+        found: dict[int, dict[int, list[int]]] = {}  # pair of parts, place of a frame: contacts, intersections
+        for place in self._chosen(frame):
+            for column, vertices in enumerate(self._both_sides(self.frames[place])):
+                lower, upper = np.sort(part[vertices], axis=1).T
+                keys, counts = np.unique(lower * len(labels) + upper, return_counts=True)
+                for key, count in zip(keys.tolist(), counts.tolist()):
+                    found.setdefault(key, {}).setdefault(place, [0, 0])[column] += count
+        rows = []
+        for key, frames in sorted(found.items()):
+            a, b = labels[list(divmod(key, len(labels)))].tolist()
+            contacts, intersections = (sum(counts) for counts in zip(*frames.values()))
+            worst = max(frames, key=lambda place: sum(frames[place]))
+            rows.append(PartPair((a, b), contacts, intersections, len(frames), worst))
+        return tuple(sorted(rows, key=lambda row: -row.contacts - row.intersections))
 
-    def _chosen(self, frame: int | None) -> tuple[ScannedFrame, ...]:
-        return self.frames if frame is None else (self.frames[frame],)
+    def _chosen(self, frame: int | None) -> Iterable[int]:
+        """Places of frames."""
+        return range(len(self)) if frame is None else (range(len(self))[frame],)
 
     def _both_sides(self, one: ScannedFrame) -> tuple[np.ndarray, np.ndarray]:
         """(k, 2) a vertex of each side: of the contacts of a frame, and of its intersections."""

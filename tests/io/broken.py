@@ -54,9 +54,9 @@ def broken(name: str, says: str, content: Any = None, *, needs: str = "", frames
 
 
 def all_broken() -> list[Broken]:
-    from tests.io import broken_sequences, broken_surfaces, broken_volumes
+    from tests.io import broken_sequences, broken_surfaces, broken_usd, broken_volumes
 
-    assert all((broken_surfaces, broken_volumes, broken_sequences))  # to import them is enough
+    assert all((broken_surfaces, broken_volumes, broken_usd, broken_sequences))  # to import them is enough
     return ALL
 
 
@@ -69,7 +69,7 @@ def measure() -> None:
     import time
     import warnings
 
-    for package in ("meshio", "h5py", "pxr.Usd", "pxr.UsdUtils", "lasso.dyna", "pliant.io.gltf_scene"):
+    for package in ("meshio", "h5py", "pxr.Usd", "pxr.UsdSkel", "pxr.UsdUtils", "lasso.dyna", "pliant.io.gltf_scene"):
         importlib.import_module(package)
     start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{len(all_broken())} files; {start:.0f} MB with all packages loaded")

@@ -7,7 +7,8 @@ import zipfile
 import numpy as np
 
 from tests.io.broken import HUGE, broken
-from tests.io.broken_surfaces import USDA, V, glb, gltf
+from tests.io.broken_surfaces import V, glb, gltf
+from tests.io.broken_usd import USDA
 from tests.io.broken_volumes import BOMB, TEXT, XDMF
 
 OBJ = V + "v 0 0 1\nf 1 2 3\nf 1 3 4\n"

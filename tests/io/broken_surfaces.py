@@ -1,4 +1,4 @@
-"""Broken OBJ, PLY, STL, OFF, glTF and USD."""
+"""Broken OBJ, PLY, STL, OFF and glTF."""
 
 import json
 import struct
@@ -117,33 +117,3 @@ def _targets(path):
     accessors = [gltf()["accessors"][0], {"componentType": 5126, "count": 4_000_000, "type": "VEC3"}]
     primitive = {"attributes": {"POSITION": 1}, "targets": [{"POSITION": 1}] * 5000}
     return glb(gltf(accessors=accessors, meshes=[{"primitives": [primitive]}]))
-
-
-USDA = """#usda 1.0
-def Mesh "m" {
-    int[] faceVertexCounts = [3]
-    int[] faceVertexIndices = [0, 1, 2]
-    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
-}
-"""
-broken("noise.usda", "usd-core cannot read it", "#usda 1.0\ndef Mesh {{{", needs="pxr")
-broken("magic.usdc", "usd-core cannot read it", b"PXR-USDX" + b"\0" * 200, needs="pxr")
-broken("empty_stage.usda", "no meshes", "#usda 1.0\n", needs="pxr")
-broken("beyond.usda", "refers to point 9", USDA.replace("1, 2]", "1, 9]"), needs="pxr")
-broken("counts.usda", "do not make its 1 faces", USDA.replace("= [3]", "= [5]"), needs="pxr")
-broken("nan.usda", "not finite", USDA.replace("(1, 0, 0)", "(nan, 0, 0)"), needs="pxr")
-
-
-@broken("cut.usdc", "usd-core cannot read it", needs="pxr")
-def _cut_crate(path):
-    from pliant import io as pio
-
-    whole = path.with_name("whole.usdc")
-    pio.write(whole, [[0.0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-    return whole.read_bytes()[:-40]
-
-
-@broken("outside.usda", "outside of its folder", needs="pxr")
-def _reference(path):
-    path.parent.with_name("secret.usda").write_text(USDA.replace('"m"', '"s"'), "utf-8")
-    return '#usda 1.0\ndef "a" (references = @../secret.usda@</s>) {}\n'

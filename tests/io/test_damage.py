@@ -7,11 +7,12 @@ import pytest
 
 import pliant
 from pliant import io as pio
+from tests.io.needs import needed_for
 from tests.io.test_round_trips import FACES, SOLIDS, points, sequence
 
 pytestmark = pytest.mark.unit
 MESHES = {".obj": FACES, ".ply": FACES, ".off": FACES, ".stl": FACES, ".glb": FACES, ".vtu": SOLIDS, ".k": SOLIDS}
-FRAMES = (".npz", ".pc2", ".mdd", ".pvd", ".xdmf")
+FRAMES = (".npz", ".pc2", ".mdd", ".pvd", ".xdmf", ".usdc")
 TRIES = 60
 
 
@@ -35,6 +36,7 @@ def damaged(content, rng):
 
 @pytest.mark.parametrize("ending", [*MESHES, *FRAMES])
 def test_damage_is_an_error_or_harmless(tmp_path, ending):
+    needed_for(ending)
     path = tmp_path / f"a{ending}"
     if ending in MESHES:
         pio.write(path, points(), MESHES[ending])

@@ -1,6 +1,7 @@
 """Every format: what is written is read again as it was."""
 
 import json
+import os
 import struct
 import warnings
 
@@ -208,3 +209,15 @@ def test_offenders_in_usd(tmp_path):
     assert mesh.GetDisplayColorPrimvar().GetInterpolation() == "uniform"
     assert ((colours[:, 0] > 0.8) & (colours[:, 1] < 0.2)).tolist() == (COUNTS > 0).tolist()
     assert list(UsdGeom.PrimvarsAPI(mesh).GetPrimvar("collisions").Get()) == COUNTS.tolist()
+
+
+def test_usd_that_is_written_again_is_read_again(tmp_path):
+    """usd-core keeps what is open: while a sequence of it was held, the old positions were read."""
+    pytest.importorskip("pxr")
+    path = tmp_path / "a.usdc"
+    pio.write(path, points(seed=1), FACES)
+    held = pio.open_sequence(path)
+    pio.write(path, points(seed=2), FACES)
+    os.utime(path, (1, 1))
+    same(pio.read(path).points, points(seed=2), ".usdc")
+    assert len(held) == 1

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import OptionError
+from pliant._extras import needed
 from pliant.characters.errors import RigError
 from pliant.detect import dcd
 from pliant.mesh.triangles import TriMesh
@@ -105,14 +106,8 @@ def _by_tetwild(mesh: TriMesh, unit: np.ndarray, edge: float, fault: str) -> tup
 
 
 def _package(name: str, why: str = "a skin is filled by tetgen") -> ModuleType:
-    try:
+    with needed(name, f"{why}, and that"):
         return __import__(name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != name:
-            raise
-        raise ModuleNotFoundError(
-            f"{why}, and that needs {name}, which is in an extra: pip install 'pliant[characters]'", name=name
-        ) from error
 
 
 def _upright(cells: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -100,7 +100,8 @@ def follow(run: Run, what: tuple[Path, Opening], how: How, files: Wanted, all_ro
 
 
 def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
-    from pliant.report.tables import ROWS, count, frame_table, looked_for, more, part_table
+    from pliant.report.findings import looked_for
+    from pliant.report.tables import ROWS, count, frame_table, more, part_table
 
     contacts, crossing = found.contact_counts, found.intersection_counts
     bad = int(((contacts + crossing) > 0).sum())
@@ -114,7 +115,7 @@ def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
             run.say("", part_table(found, shown), more(shown, parts, "pair of parts", "pairs of parts"))
     run.say_stages(found.stages, "for contacts, summed over frames")
     run.say_stages(found.intersection_stages, "for intersections, summed over frames")
-    looked = looked_for(found)
+    looked = looked_for(found.frames)
     words = [f"{count(int(contacts.sum()), 'contact')} between frames"] * looked[0]
     words += [f"{count(int(crossing.sum()), 'pair')} of triangles that intersect"] * looked[1]
     where = f", in {bad:,} of {count(len(found), 'frame')}" if bad else ""

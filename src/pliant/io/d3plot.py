@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant._extras import needed
+
 from .mesh import FileError, FileMesh, make, warn
 from .opening import LARGEST_ARRAY, Options, sequence_of
 from .solids import split_solids
@@ -120,15 +122,8 @@ def _check_sizes(path: Path) -> None:
 
 
 def _arrays(path: Path, **options: Any) -> dict:
-    try:
+    with needed("lasso", "pliant.io", path.name):
         from lasso.dyna import D3plot
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "lasso":
-            raise
-        raise ModuleNotFoundError(
-            f"pliant.io needs lasso-python for {path.name}, which is in an extra: pip install 'pliant[io]'",
-            name="lasso",
-        ) from error
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant._extras import needed
+
 from .hdf5 import require_harmless
 from .mesh import FileError, FileMesh, make
 from .text import read_bytes
@@ -33,14 +35,8 @@ def read(path: Path) -> FileMesh:
 
 
 def _meshio_mesh(path: Path):
-    try:
+    with needed("meshio", "pliant.io", path.name):
         import meshio
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "meshio":
-            raise
-        raise ModuleNotFoundError(
-            f"pliant.io needs meshio for {path.name}, which is in an extra: pip install 'pliant[io]'", name="meshio"
-        ) from error
     # meshio tries ansys first for every .msh, and says on the terminal what is wrong.
     file_format = "gmsh" if path.suffix.lower() == ".msh" and _begins_as_gmsh(path) else None
     said = io.StringIO()

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant._extras import needed
+
 from .mesh import FileError
 from .opening import LARGEST_ARRAY
 
@@ -16,14 +18,8 @@ _HARMLESS_SIZE = 2**24
 
 
 def h5py_for(path: Path) -> ModuleType:
-    try:
+    with needed("h5py", "pliant.io", path.name):
         import h5py
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "h5py":
-            raise
-        raise ModuleNotFoundError(
-            f"pliant.io needs h5py for {path.name}, which is in an extra: pip install 'pliant[io]'", name="h5py"
-        ) from error
     return h5py
 
 

@@ -1,21 +1,29 @@
-"""USD: all meshes of a stage as one, with their time samples, through usd-core."""
+"""USD: all meshes of a stage as one, skinned where they have skeletons, with their time samples; by usd-core."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pliant._extras import needed
+
 from .mesh import FileError, FileMesh, make
 from .opening import Options, sequence_of
 from .polygons import fan
 from .usd_crate import require_sound
+from .usd_skins import Skin, skins_of
 
 if TYPE_CHECKING:
     from pliant.sequence import Sequence
+
+
+# Its errors begin with where in its own sources they were raised.
+_SAID = re.compile(r"Error in '.*?' at line \d+ in file \S+ : '(.*?)'(?: Error in '|$)")
 
 
 class _Part(NamedTuple):
@@ -25,6 +33,7 @@ class _Part(NamedTuple):
     counts: np.ndarray  # (k,) corners of its polygons
     corners: np.ndarray
     point_count: int
+    skin: Skin | None
 
 
 def read(path: Path) -> FileMesh:
@@ -46,31 +55,52 @@ class _Stage:
     def __init__(self, path: Path) -> None:
         self._path = path
         pxr = pxr_for(path)
-        require_sound(path)
         with _named(path):
             # Diagnostics of usd-core go to the terminal, unless someone collects them.
             self._quiet = pxr.UsdUtils.CoalescingDiagnosticDelegate()
-            self._pxr, self._stage = pxr, pxr.Usd.Stage.Open(str(path))
+            layers = self._sound_layers(pxr.Sdf, path, {})
+            self._pxr, self._stage = pxr, pxr.Usd.Stage.Open(layers[path.resolve()])
             self._require_own_layers()
             codes: set[float] = set()
-            parts = [self._part(prim, codes) for prim in self._meshes()]
+            skins = skins_of(pxr, self._stage)
+            parts = [self._part(prim, skins.get(prim.GetPath()), codes) for prim in self._meshes()]
         if not parts:
             raise FileError(f"{path.name}: the stage has no meshes")
         self._parts, self._codes = parts, sorted(codes) or [None]
-        rate = self._stage.GetTimeCodesPerSecond()
-        self.times = np.array([0.0 if code is None else code / rate for code in self._codes])
+        with np.errstate(divide="ignore", invalid="ignore"):  # times that are not finite are named later
+            self.times = np.array([code or 0.0 for code in self._codes]) / self._stage.GetTimeCodesPerSecond()
         begins = np.cumsum([0] + [part.point_count for part in parts])
         corners = np.concatenate([part.corners + begin for part, begin in zip(parts, begins)])
         faces = fan(np.concatenate([part.counts for part in parts]), corners)
         self.mesh = make(path, [("triangle", faces)], self[0])
 
+    def _sound_layers(self, Sdf: Any, path: Path, layers: dict[Path, Any]) -> dict[Path, Any]:
+        """A file and all that it is composed of, each looked at before usd-core opens it."""
+        try:
+            require_sound(path)
+        except FileError as error:
+            raise error if path == self._path else FileError(f"{self._path.name}: refers to {error}") from None
+        layer = layers[path.resolve()] = Sdf.Layer.FindOrOpen(str(path))
+        if layer is None:
+            raise FileError(f"{path.name}: usd-core cannot read it")
+        layer.Reload()  # one that is still open somewhere, and was written again since
+        for asset in _files_in(layer):
+            named = Path(Sdf.ComputeAssetPathRelativeToLayer(layer, asset).partition("[")[0])
+            self._require_own(named)
+            if named.is_file() and named.resolve() not in layers:
+                self._sound_layers(Sdf, named, layers)
+        return layers
+
     def _require_own_layers(self) -> None:
-        """References may name any file; what is composed of others is used only if they are beside this one."""
-        folder = self._path.resolve().parent
+        """What is composed in other ways than by naming files in a layer: clips, expressions."""
         for layer in self._stage.GetUsedLayers():
-            real = layer.realPath
-            if real and folder not in Path(real.partition("[")[0]).resolve().parents:
-                raise FileError(f"{self._path.name}: refers to {Path(real).name}, which is outside of its folder")
+            if layer.realPath:
+                self._require_own(Path(layer.realPath.partition("[")[0]))
+
+    def _require_own(self, path: Path) -> None:
+        """References may name any file; what is composed of others is used only if they are beside this one."""
+        if self._path.resolve().parent not in path.resolve().parents:
+            raise FileError(f"{self._path.name}: refers to {path.name}, which is outside of its folder")
 
     def _meshes(self) -> Iterator[Any]:
         Usd, UsdGeom = self._pxr.Usd, self._pxr.UsdGeom
@@ -78,14 +108,15 @@ class _Stage:
             if prim.IsA(UsdGeom.Mesh):
                 yield prim
 
-    def _part(self, prim: Any, codes: set[float]) -> _Part:
+    def _part(self, prim: Any, skin: Skin | None, codes: set[float]) -> _Part:
         mesh = self._pxr.UsdGeom.Mesh(prim)
         where = f"{self._path.name}: {prim.GetPath()}"
         for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):
             if attribute.GetNumTimeSamples() > 1:
                 raise FileError(f"{where}: the faces change over time; one set of faces is needed for all frames")
         codes.update(mesh.GetPointsAttr().GetTimeSamples())
-        above = prim
+        codes.update(skin.samples() if skin else ())
+        above = skin.carrier if skin else prim
         while above and not above.IsPseudoRoot():
             if above.IsA(self._pxr.UsdGeom.Xformable):
                 codes.update(self._pxr.UsdGeom.Xformable(above).GetTimeSamples())
@@ -98,7 +129,7 @@ class _Stage:
             raise FileError(f"{where}: has {len(corners)} corners, which do not make its {len(counts)} faces")
         if len(corners) and (corners.min() < 0 or corners.max() >= points):
             raise FileError(f"{where}: a face refers to point {corners.max()}, but there are {points}")
-        return _Part(mesh, counts, corners, points)
+        return _Part(mesh, counts, corners, points, skin)
 
     def __len__(self) -> int:
         return len(self._codes)
@@ -110,27 +141,44 @@ class _Stage:
             return np.concatenate([np.empty((0, 3)), *(self._placed(part, time) for part in self._parts)])
 
     def _placed(self, part: _Part, time: Any) -> np.ndarray:
-        x = np.array(part.mesh.GetPointsAttr().Get(time) or (), np.float64).reshape(-1, 3)
-        if len(x) != part.point_count:
+        points = part.mesh.GetPointsAttr().Get(time) or ()
+        if len(points) != part.point_count:
             where = part.mesh.GetPath()
-            raise FileError(f"{self._path.name}: {where} has {len(x)} points here, but {part.point_count} at first")
-        matrix = np.array(part.mesh.ComputeLocalToWorldTransform(time))  # of rows: x M
+            raise FileError(
+                f"{self._path.name}: {where} has {len(points)} points here, but {part.point_count} at first"
+            )
+        if part.skin and points:
+            part.skin.pose(self._pxr, points, time)
+        x = np.array(points, np.float64).reshape(-1, 3)
+        carrier = self._pxr.UsdGeom.Imageable(part.skin.carrier) if part.skin else part.mesh
+        matrix = np.array(carrier.ComputeLocalToWorldTransform(time))  # of rows: x M
         if np.array_equal(matrix, np.eye(4)):
             return x
         return x @ matrix[:3, :3] + matrix[3, :3]
 
 
+def _files_in(layer: Any) -> set[str]:
+    """What a layer names: layers below it, references and payloads.
+
+    GetCompositionAssetDependencies gives the same, but ends the process where a prim is named and not there.
+    """
+    files = set(layer.subLayerPaths)
+
+    def look_at(path: Any) -> None:
+        prim = None if path.IsPropertyPath() else layer.GetPrimAtPath(path)
+        for kind in ("references", "payload"):
+            if prim and prim.HasInfo(kind):
+                files.update(item.assetPath for item in prim.GetInfo(kind).GetAddedOrExplicitItems() if item.assetPath)
+
+    layer.Traverse("/", look_at)
+    return files
+
+
 def pxr_for(path: Path) -> Any:
     """The modules of usd-core."""
-    try:
+    with needed("pxr", "pliant.io", path.name):
         import pxr
-        from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt  # noqa: F401
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "pxr":
-            raise
-        raise ModuleNotFoundError(
-            f"pliant.io needs usd-core for {path.name}, which is in an extra: pip install 'pliant[usd]'", name="pxr"
-        ) from error
+        from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdSkel, UsdUtils, Vt  # noqa: F401
     return pxr
 
 
@@ -139,16 +187,19 @@ def _named(path: Path) -> Iterator[None]:
     """What usd-core raises, as errors that name the file."""
     from pxr import Tf
 
+    thrown = getattr(Tf, "CppException", Tf.ErrorException)  # not in the stubs, and not in old versions
     try:
         yield
-    except (Tf.ErrorException, RuntimeError, ValueError, TypeError) as error:
+    except (Tf.ErrorException, thrown, RuntimeError, ValueError, TypeError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"{path.name}: usd-core cannot read it ({_shown(error)})") from error
+        raise FileError(f"{path.name}: usd-core cannot read it ({_shown(error, path)})") from error
 
 
-def _shown(error: BaseException) -> str:
+def _shown(error: BaseException, path: Path) -> str:
     try:
-        return " ".join(str(error).split())[:200]
+        said = " ".join(str(error).split())
     except UnicodeDecodeError:  # its message quotes the file, whatever is in there
         return type(error).__name__
+    found = _SAID.search(said)
+    return (found[1].strip() if found else said).replace(str(path), path.name)[:200]

@@ -10,6 +10,7 @@ import numpy as np
 from pliant._jit import kernel
 from pliant.mesh.cells import Rows
 from pliant.mesh.features import VERTEX_FACE
+from pliant.mesh.foreign import has_volume, with_blocks
 from pliant.mesh.triangles import TriMesh, as_mesh
 from pliant.mesh.volumes import Surface, VolumeMesh, as_volume
 
@@ -40,11 +41,9 @@ class Subject(NamedTuple):
 
 
 def subject_of(mesh: Any, interior: bool = True) -> Subject:
-    """From what users have; a dict of cells, and a meshio object with other cells than triangles, is a volume mesh."""
-    cells = getattr(mesh, "cells_dict", None)
-    if isinstance(mesh, VolumeMesh | Mapping) or (
-        isinstance(cells, Mapping) and set(cells) - {"triangle", "line", "vertex"}
-    ):
+    """From what users have: a dict of cells, and what has other cells than triangles, is a volume mesh."""
+    mesh = with_blocks(mesh)
+    if isinstance(mesh, VolumeMesh | Mapping) or has_volume(mesh):
         volume = as_volume(mesh)
         return Subject(volume.features() if interior else volume.surface(), volume)
     return Subject(as_mesh(mesh), None)

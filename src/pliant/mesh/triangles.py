@@ -9,12 +9,14 @@ import numpy as np
 
 from pliant._arrays import ShapeError, as_indices
 from pliant._jit import kernel
+from pliant.mesh.foreign import triangles_of
 
 
 class TriMesh:
     """Topology of a triangle mesh; any triangle soup is accepted.
 
-    faces : (m, 3) integers; open, non-manifold, duplicate and degenerate faces are fine
+    faces : (m, 3) integers; open, non-manifold, duplicate and degenerate faces are fine. Alone, also a trimesh, meshio
+        or pyvista object: its triangles, and lines and vertices where these are cells
     edges : (k, 2) integers, loose edges (ropes, hair) beside those of the faces
     points : (k,) integers, loose points (particles)
 
@@ -22,6 +24,8 @@ class TriMesh:
     """
 
     def __init__(self, faces: Any = None, edges: Any = None, points: Any = None) -> None:
+        if edges is None and points is None:
+            faces, edges, points = triangles_of(faces)
         # Copies: what is derived from them is kept, and must not go stale when the caller's arrays change.
         self.faces: np.ndarray = as_indices(() if faces is None else faces, "faces", 3).copy()
         self.loose_edges: np.ndarray = as_indices(() if edges is None else edges, "edges", 2).copy()
@@ -166,22 +170,9 @@ def _components(edges, vertex_count):
 
 
 def as_mesh(mesh: Any) -> TriMesh:
-    """A TriMesh from what users have: arrays, trimesh, meshio and pyvista objects (of which the faces count)."""
+    """A TriMesh from what users have."""
     if isinstance(mesh, TriMesh):
         return mesh
     if mesh is None:
         raise ShapeError("mesh is None; an empty mesh is TriMesh()")
-    if hasattr(mesh, "cells_dict"):  # meshio.Mesh
-        cells = mesh.cells_dict
-        other = sorted(set(cells) - {"triangle", "line", "vertex"})
-        if other:
-            raise ShapeError(f"the meshio mesh holds {', '.join(other)} cells; TriMesh takes triangle, line and vertex")
-        points = np.ravel(cells["vertex"]) if "vertex" in cells else None
-        return TriMesh(cells.get("triangle"), cells.get("line"), points)
-    if hasattr(mesh, "regular_faces"):  # pyvista.PolyData
-        if not mesh.is_all_triangles:
-            raise ShapeError("the pyvista mesh has faces that are not triangles; call its triangulate() first")
-        return TriMesh(mesh.regular_faces)
-    if hasattr(mesh, "faces") and hasattr(mesh, "vertices"):  # trimesh.Trimesh
-        return TriMesh(np.asarray(mesh.faces))
     return TriMesh(mesh)

@@ -27,6 +27,7 @@ from pliant.mesh.cells import (
     transpose,
 )
 from pliant.mesh.changes import carry_over, change_cells
+from pliant.mesh.foreign import with_blocks
 from pliant.mesh.o_sets import o_sets
 from pliant.mesh.triangles import TriMesh
 
@@ -73,7 +74,8 @@ class VolumeMesh:
     """Topology of a mesh of tetrahedra, hexahedra, wedges, pyramids, and shells of triangles and quadrilaterals.
 
     cells : {type: (m, k) integers}, of the types in ``type_names``, with corners in the order of meshio and VTK; any
-        mix of types, any connectivity: non-manifold, duplicate, inverted and unconnected cells are fine
+        mix of types, any connectivity: non-manifold, duplicate, inverted and unconnected cells are fine; or a meshio
+        mesh or a grid of pyvista, of which lines and vertices are left out
 
     Cells are numbered through the types in the order of ``type_names``, solids before shells, whatever the order given.
     Vertices that no cell names take no part. Positions are given to the queries, not to the mesh.
@@ -81,12 +83,14 @@ class VolumeMesh:
 
     type_names = TYPES
 
-    def __init__(self, cells: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, cells: Mapping[str, Any] | Any = None) -> None:
         given = {} if cells is None else cells
         if not isinstance(given, Mapping):
-            raise ShapeError(
-                f"cells must be a dict of types and arrays, such as {{'tetra': ...}}, not {type(cells).__name__}"
-            )
+            if not hasattr(given, "cells"):
+                raise ShapeError(
+                    f"cells must be a dict of types and arrays, such as {{'tetra': ...}}, not {type(cells).__name__}"
+                )
+            given = _joined(given)
         _require_known(given)
         # Copies: what is derived from them is kept, and must not go stale when the caller's arrays change.
         self.cells: dict[str, np.ndarray] = {
@@ -270,22 +274,24 @@ class VolumeMesh:
 
 
 def as_volume(mesh: Any) -> VolumeMesh:
-    """A VolumeMesh from what users have: a dict of cells, or an object with blocks of cells (meshio), of which those
-    of a type are joined in their order. Blocks of vertices and lines are left out.
-    """
-    if isinstance(mesh, VolumeMesh):
-        return mesh
+    """A VolumeMesh from what users have: a dict of cells, or an object with blocks of cells."""
+    return mesh if isinstance(mesh, VolumeMesh) else VolumeMesh(_joined(mesh))
+
+
+def _joined(mesh: Any) -> dict[str, np.ndarray]:
+    """Blocks of a type in their order. Those of vertices and lines are left out."""
     found: dict[str, list[np.ndarray]] = {}
     for i, (name, data) in enumerate(_blocks(mesh)):
         if name in IGNORED:
-            warnings.warn(f"{len(data)} cells of type {name} are left out of the volume mesh", stacklevel=3)
+            warnings.warn(f"{len(data)} cells of type {name} are left out of the volume mesh", stacklevel=4)
             continue
         _require_known((name,))
         found.setdefault(name, []).append(as_indices(data, f"block {i}: {name}", _columns(name)))
-    return VolumeMesh({name: np.concatenate(parts) for name, parts in found.items()})
+    return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
 def _blocks(mesh: Any) -> Iterator[tuple[str, Any]]:
+    mesh = with_blocks(mesh)
     blocks: Any = getattr(mesh, "cells", mesh)
     if isinstance(blocks, Mapping):
         blocks = blocks.items()

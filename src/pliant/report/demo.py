@@ -9,6 +9,7 @@ import numpy as np
 
 import pliant
 from pliant._arrays import OptionError, thread_count
+from pliant._extras import needed
 from pliant._jit import CACHE_FOLDER
 from pliant._tally import Stage, Tally
 from pliant.report.pages import write_page
@@ -18,17 +19,11 @@ from pliant.report.writing import OutputError
 from pliant.scanning import Scan, ScannedFrame, scan_frames
 from pliant.sequence import Sequence
 
-try:
+with needed("rich", "pliant.report"):
     from rich.console import Console, RenderableType
     from rich.progress import track
     from rich.progress_bar import ProgressBar
     from rich.table import Table
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] != "rich":
-        raise
-    raise ModuleNotFoundError(
-        "pliant.report needs rich, which is in an extra: pip install 'pliant[cli]'", name="rich"
-    ) from error
 
 FOLDER = Path("demo")
 SCENE, FRAMES = "twisted_cloth", 24

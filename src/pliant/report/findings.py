@@ -1,4 +1,4 @@
-"""A scan in numbers: frame by frame, pair of parts by pair of parts, stage by stage."""
+"""A scan in numbers: frame by frame, stage by stage."""
 
 from __future__ import annotations
 
@@ -8,22 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._tally import Stage
-from pliant.report.regions import CROSSING, Region, Regions
+from pliant.report.regions import Region, Regions
 from pliant.scanning import Scan, ScannedFrame
 
 _OF_NODES = ("cones", "contours")  # these count nodes of the tree, not pairs
 _DETAIL = ": "  # a stage named "exact: doubles" is a part of the stage "exact"
-
-
-class PartPair(NamedTuple):
-    """What two parts, or one with itself, have in all frames together."""
-
-    a: int
-    b: int
-    contacts: int
-    intersections: int
-    frames: int
-    worst: int  # place of the frame in the scan with most of it
 
 
 class Funnel(NamedTuple):
@@ -42,7 +31,6 @@ class Findings(NamedTuple):
     counts: np.ndarray
     faces: np.ndarray
     first: np.ndarray
-    pairs: tuple[PartPair, ...]
     regions: tuple[Region, ...]
 
     @property
@@ -54,16 +42,15 @@ class Findings(NamedTuple):
 def findings_of(scan: Scan, regions: Regions) -> Findings:
     counts = np.zeros((len(scan), 3), np.int64)
     first = np.full(len(scan), np.nan)
-    places, pairs = [], _Pairs(len(regions.parts.names))
+    places = []
     for i, frame in enumerate(scan.frames):
         for meetings in regions.meetings(frame):
             counts[i, meetings.kind] = len(meetings.parts)
-            pairs.add(i, meetings.kind == CROSSING, meetings.parts)
         if frame.contacts is not None and len(frame.contacts):
             first[i] = frame.contacts.toi.min()
         places.append(regions.of(frame))
     faces = np.array([len(one.faces) for one in places], np.int64)
-    return Findings(counts, faces, first, pairs.sorted(), tuple(places))
+    return Findings(counts, faces, first, tuple(places))
 
 
 def worst_frames(totals: np.ndarray, count: int) -> list[int]:
@@ -89,26 +76,3 @@ def funnel_of(tables: Sequence[tuple[Stage, ...]]) -> Funnel:
                 table[:, names.index(stage.name), i] += (stage.pairs_in, stage.pairs_out)
     busy = table.any(axis=(0, 2))
     return Funnel(tuple(np.array(names, object)[busy]), table[0, busy], table[1, busy])
-
-
-class _Pairs:
-    """Sums over frames for each pair of parts."""
-
-    def __init__(self, parts: int) -> None:
-        self._parts = max(parts, 1)
-        self._rows: dict[int, dict[int, list[int]]] = {}
-
-    def add(self, frame: int, crossing: bool, parts: np.ndarray) -> None:
-        keys, counts = np.unique(parts[:, 0].astype(np.int64) * self._parts + parts[:, 1], return_counts=True)
-        for key, count in zip(keys.tolist(), counts.tolist()):
-            row = self._rows.setdefault(key, {}).setdefault(frame, [0, 0])
-            row[crossing] += count
-
-    def sorted(self) -> tuple[PartPair, ...]:
-        """Those with most of it first."""
-        pairs = []
-        for key, frames in self._rows.items():
-            contacts, crossings = (sum(row[i] for row in frames.values()) for i in range(2))
-            worst = max(frames, key=lambda frame: (sum(frames[frame]), -frame))
-            pairs.append(PartPair(*divmod(key, self._parts), contacts, crossings, len(frames), worst))
-        return tuple(sorted(pairs, key=lambda pair: (-pair.contacts - pair.intersections, pair.a, pair.b)))

@@ -83,6 +83,7 @@ def _shown_and_stream(scan: Scan, regions: Regions, findings: Findings, triangle
 def _record(scan: Scan, regions: Regions, findings: Findings) -> dict[str, Any]:
     """All numbers of the page."""
     contacts, crossings = looked_for(scan.frames)
+    pairs, place = scan.parts(), {label: i for i, label in enumerate(regions.parts.labels)}
     return {
         "looked": {"contacts": contacts, "intersections": crossings},
         "times": [frame.time for frame in scan.frames],
@@ -94,8 +95,8 @@ def _record(scan: Scan, regions: Regions, findings: Findings) -> dict[str, Any]:
         "worst": worst_frames(findings.totals, _WORST),
         "partNames": list(regions.parts.names) if len(regions.parts.names) < 10_000 else [],
         "partCount": len(regions.parts.names),
-        "pairs": [list(pair) for pair in findings.pairs[:_PAIRS]],
-        "pairCount": len(findings.pairs),
+        "pairs": [[*map(place.__getitem__, parts), *counts] for parts, *counts in pairs[:_PAIRS]],
+        "pairCount": len(pairs),
         "funnels": {
             "contacts": _as_record([one.contacts for one in scan.frames]),
             "intersections": _as_record([one.intersections for one in scan.frames]),

@@ -16,10 +16,11 @@ VERTEX_FACE, EDGE_EDGE, CROSSING = range(3)
 class Parts(NamedTuple):
     """The objects of a sequence, or its connected components where it names none.
 
-    names : one for each part
+    labels : of the parts, ascending; names : as they are shown
     of_vertex : (v,) int32 part of each vertex, -1 for one that no face has; those after the last one may be left out
     """
 
+    labels: tuple[int, ...]
     names: tuple[str, ...]
     of_vertex: np.ndarray
 
@@ -105,7 +106,7 @@ def parts_of(sequence: Sequence, mesh: TriMesh) -> Parts:
     of_vertex = np.full(len(labels), -1, np.int32)
     of_vertex[used] = inverse
     names = tuple(f"part {label}" if np.issubdtype(known.dtype, np.number) else str(label) for label in known.tolist())
-    return Parts(names, of_vertex)
+    return Parts(tuple(known.tolist()), names, of_vertex)
 
 
 def _faces_at_edges(mesh: TriMesh) -> tuple[np.ndarray, np.ndarray]:

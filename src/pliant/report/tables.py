@@ -6,18 +6,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from pliant._extras import needed
 from pliant._tally import Stage
 from pliant.contacts import Contacts, Insides, Intersections, Proximity
+from pliant.report.findings import looked_for
 from pliant.scanning import Scan
 
-try:
+with needed("rich", "pliant.report"):
     from rich.table import Table
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] != "rich":
-        raise
-    raise ModuleNotFoundError(
-        "pliant.report needs rich, which is in an extra: pip install 'pliant[cli]'", name="rich"
-    ) from error
 
 ROWS = 10  # of a table, unless all are wanted
 _DETAIL = ": "  # a stage named "exact: doubles" is a part of the stage "exact"
@@ -116,7 +112,7 @@ def inside_rows(found: Insides, x: np.ndarray, rows: int = ROWS) -> Table:
 
 def frame_table(scan: Scan, numbers: Sequence[int], rows: int = ROWS) -> Table:
     """The worst frames; `numbers` are those that the user knows them by."""
-    contacts, crossing = looked_for(scan)
+    contacts, crossing = looked_for(scan.frames)
     timed = any(one.time != numbers[one.number] for one in scan.frames)
     columns = ["frame", "time"][: 1 + timed] + ["vertex-face", "edge-edge", "first at"] * contacts
     out = table([*columns, *["intersecting"] * crossing, "ms"])
@@ -132,18 +128,12 @@ def frame_table(scan: Scan, numbers: Sequence[int], rows: int = ROWS) -> Table:
 
 def part_table(scan: Scan, rows: int = 5) -> Table:
     """Which parts meet."""
-    contacts, crossing = looked_for(scan)
+    contacts, crossing = looked_for(scan.frames)
     out = table(["parts", *["contacts"] * contacts, *["intersecting"] * crossing, "frames"], ("parts",))
-    for (a, b), touching, through, frames in scan.parts()[:rows]:
+    for (a, b), touching, through, frames, _ in scan.parts()[:rows]:
         counts = [f"{touching:,}"] * contacts + [f"{through:,}"] * crossing
         out.add_row(f"{a} with itself" if a == b else f"{a} with {b}", *counts, f"{frames:,}")
     return out
-
-
-def looked_for(scan: Scan) -> tuple[bool, bool]:
-    """Whether a scan looked for contacts, and for intersections."""
-    contacts = any(one.contacts is not None for one in scan.frames)
-    return contacts, any(one.intersections is not None for one in scan.frames)
 
 
 def point(x: np.ndarray) -> str:

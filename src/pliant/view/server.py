@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant._arrays import MeshError, choose
+from pliant._extras import needed
 from pliant._log import LOG
 from pliant.scenes import Scene
 from pliant.sequence import Sequence
@@ -96,14 +97,8 @@ def _ended_by_ctrl_c(viewer: Viewer) -> Iterator[None]:
 
 
 def _started(host: str, port: int, sequence: Sequence) -> viser.ViserServer:
-    try:
+    with needed("viser", "pliant.view"):
         import viser
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "viser":
-            raise
-        raise ModuleNotFoundError(
-            "pliant.view needs viser, which is in an extra: pip install 'pliant[view]'", name="viser"
-        ) from error
     if not is_loopback(host):
         warnings.warn(
             f"host={host!r}: whoever can reach this machine can look at {sequence.name} and use the controls; "

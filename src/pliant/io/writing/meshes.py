@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from pliant._arrays import MeshError, ShapeError, as_indices, as_positions, require_in_range
+from pliant._extras import needed
 from pliant.report.writing import OutputError, write_atomically
 
 from ..mesh import CORNERS, FileMesh
@@ -98,14 +99,8 @@ def through_file(path: Path, write_to: Callable[[Path], object]) -> None:
 
 
 def _write_with_meshio(path: Path, mesh: FileMesh, ending: str) -> None:
-    try:
+    with needed("meshio", "pliant.io", ending):
         import meshio
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "meshio":
-            raise
-        raise ModuleNotFoundError(
-            f"pliant.io needs meshio for {ending}, which is in an extra: pip install 'pliant[io]'", name="meshio"
-        ) from error
     file_format, options = _MESHIO[ending]
     said = io.StringIO()
     content = meshio.Mesh(mesh.points, [(kind, rows.astype(np.int64)) for kind, rows in mesh.cells.items()])

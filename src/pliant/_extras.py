@@ -1,0 +1,38 @@
+"""Packages that are not always there: where one is missing, the error says what it is for and how to get it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# Which extra brings a package, by the name that it is imported by. Packages in none are installed by their own name.
+_EXTRAS = {
+    "h5py": "io",
+    "lasso": "io",
+    "meshio": "io",
+    "pxr": "usd",
+    "pytetwild": "characters",
+    "rich": "cli",
+    "tetgen": "characters",
+    "trimesh": "io",
+    "typer": "cli",
+    "viser": "view",
+}
+_INSTALLED_AS = {"lasso": "lasso-python", "pxr": "usd-core"}
+
+
+@contextmanager
+def needed(package: str, by: str, what: str = "") -> Iterator[None]:
+    """Around what imports a package.
+
+    by : who needs it, the begin of the sentence; what : for what, if not for all that there is
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        sentence = f"{by} needs {_INSTALLED_AS.get(package, package)}{f' for {what}' if what else ''}"
+        extra = _EXTRAS.get(package)
+        how = f", which is in an extra: pip install 'pliant[{extra}]'" if extra else f": pip install {package}"
+        raise ModuleNotFoundError(sentence + how, name=package) from error

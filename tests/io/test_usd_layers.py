@@ -1,0 +1,68 @@
+"""Which files a USD is composed of: each is looked at before usd-core opens it."""
+
+import pytest
+
+from pliant import io as pio
+from tests.io.broken_usd import USDA
+
+Sdf = pytest.importorskip("pxr.Sdf")
+
+LAYER = """#usda 1.0
+(
+    subLayers = [@sub.usda@]
+)
+def "a" (
+    references = @reference.usda@</x>
+    payload = @payload.usda@
+    variantSets = "v"
+)
+{
+    variantSet "v" = {
+        "x" (
+            references = @variant.usda@
+        ) {
+            def "c" (
+                prepend references = [@deep.usda@, </a>]
+            )
+            {
+            }
+        }
+    }
+}
+"""
+
+
+def test_files_are_those_that_usd_core_finds(tmp_path):
+    from pliant.io.usd import _files_in
+
+    (tmp_path / "a.usda").write_text(LAYER, "utf-8")
+    layer = Sdf.Layer.FindOrOpen(str(tmp_path / "a.usda"))
+    names = ["deep", "payload", "reference", "sub", "variant"]
+    found = set(layer.GetCompositionAssetDependencies()) - {""}  # "" is the layer itself
+    assert _files_in(layer) == found == {f"{name}.usda" for name in names}
+
+
+def test_layers_below_the_folder_are_composed(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "m.usda").write_text(USDA, "utf-8")
+    (tmp_path / "between.usda").write_text('#usda 1.0\ndef "b" (references = @parts/m.usda@</m>) {}\n', "utf-8")
+    (tmp_path / "a.usda").write_text('#usda 1.0\ndef "a" (references = @between.usda@</b>) {}\n', "utf-8")
+    assert len(pio.read(tmp_path / "a.usda").points) == 3
+
+
+def test_a_missing_child_does_not_end_the_process(tmp_path):
+    """A name in the list of children that no prim has: the function of usd-core for the files of a layer aborted."""
+    whole = tmp_path / "whole.usdc"
+    layer = Sdf.Layer.CreateNew(str(whole))
+    for name in ("first", "other"):
+        Sdf.CreatePrimInLayer(layer, name)
+    layer.Save()
+    content = whole.read_bytes()
+    (pair,) = [k for k in range(50) if content.count(_names(k, k + 1)) == 1]
+    (tmp_path / "a.usdc").write_bytes(content.replace(_names(pair, pair + 1), _names(pair, pair + 2)))
+    with pytest.raises(pio.FileError, match=r"a.usdc"):
+        pio.read(tmp_path / "a.usdc")
+
+
+def _names(*tokens):
+    return len(tokens).to_bytes(8, "little") + b"".join(token.to_bytes(4, "little") for token in tokens)
