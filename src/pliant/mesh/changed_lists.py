@@ -127,3 +127,19 @@ def merge_lists(lists, cell_name, old_of_new, state, added, total):
             start[end] = at
         f = end
     return start, items
+
+
+@kernel
+def read_through(table, lists):
+    """Has a table and the items of some lists brought into the cache, as much as it holds, for look-ups in many places:
+    in sequence, the memory answers far sooner. The sum is for the compiler, which would else leave all this out.
+    """
+    total = np.int64(0)
+    for i in range(len(table)):
+        total += table[i, 0]
+    for rows in lists:
+        for s in range(0, len(rows.start), 8):  # as many as are in a line of the cache
+            total += rows.start[s]
+        for s in range(0, len(rows.items), 16):
+            total += rows.items[s]
+    return total

@@ -18,7 +18,7 @@ from pliant._jit import helper, in_line, kernel
 from pliant.mesh.cell_features import cells_adjacent
 from pliant.mesh.cells import Rows
 from pliant.mesh.changed_features import GAINED, LOST, UNTOUCHED, Change, Kind
-from pliant.mesh.changed_orphans import find_edge_edge, find_vertex_face, list_gone
+from pliant.mesh.changed_orphans import find_changed, list_gone
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def change_o_sets(
     gone = list_gone(old, change.removed, (vertices.name >> 1, edges.name >> 1, faces.name >> 1))
     shapes = table.corners, table.corner_count
     turned = _keys_of_touched(old.o_sets[0], vertices, (faces, kinds[2].state), shapes, is_added)
-    found = np.sort(np.concatenate((turned, find_vertex_face(table, gone, kinds[0], kinds[2], MOST_ORPHANS))))
-    vertex_face = _merge_pairs(old.o_sets[0], vertices, untouched, found, shapes, is_added)
-    found = np.sort(find_edge_edge(table, gone, kinds[1], MOST_ORPHANS))
-    edge_edge = _merge_pairs(old.o_sets[1], edges, edges, found, shapes, is_added)
+    first, second = find_changed(table, gone, kinds, MOST_ORPHANS)
+    first = np.sort(np.concatenate((turned, first)))
+    vertex_face = _merge_pairs(old.o_sets[0], vertices, untouched, first, shapes, is_added)
+    edge_edge = _merge_pairs(old.o_sets[1], edges, edges, np.sort(second), shapes, is_added)
     if max(len(vertex_face), len(edge_edge)) > MOST_ORPHANS:
         raise TooManyOrphans(f"more than {MOST_ORPHANS} orphan pairs")
     return vertex_face, edge_edge
