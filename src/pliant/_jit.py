@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from llvmlite import ir
 from numba import __version__ as numba_version
 from numba import njit, types
 from numba.core import config
@@ -133,6 +134,27 @@ def _in_line(_typing_context: Any) -> Any:
     return types.void(), add_attribute
 
 
+def _prefetch(_typing_context: Any, table: Any, _row: Any) -> Any:
+    """prefetch(table, row): the memory is to bring the beginning of a row that is looked at soon; row is an integer and
+    may be none of the table's."""
+
+    def call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        stride = builder.extract_value(array.strides, 0)
+        offset = builder.mul(context.cast(builder, arguments[1], signature.args[1], types.intp), stride)
+        address = builder.add(builder.ptrtoint(array.data, offset.type), offset)
+        pointer = builder.inttoptr(address, ir.IntType(8).as_pointer())
+        flag = ir.IntType(32)
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [pointer.type], ir.FunctionType(ir.VoidType(), [pointer.type, flag, flag, flag])
+        )
+        builder.call(function, [pointer, flag(0), flag(3), flag(1)])  # to read, into all caches, data
+        return context.get_dummy_value()
+
+    return types.void(table, _row), call
+
+
+prefetch: Any = (lambda _table, _row: None) if INTERPRETED else intrinsic(_prefetch)
 in_line: Any = (lambda: None) if INTERPRETED else intrinsic(_in_line)
 out_of_line: Any = (lambda: None) if INTERPRETED else intrinsic(_out_of_line)
 

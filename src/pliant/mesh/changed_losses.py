@@ -17,16 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import bare_kernel, helper, in_line, kernel
+from pliant._jit import bare_kernel, helper, in_line, kernel, prefetch
 from pliant.mesh.cell_features import Cells
 from pliant.mesh.cells import MOST_CORNERS, Rows
-from pliant.mesh.changed_lists import read_through
 from pliant.mesh.o_sets import MASKED, clear_masks, find_orphans, is_full
 
 _AVOIDED = 1 << 62  # bit in the mask of a vertex, above those of the cells
-# Of the cells: if so many features lost some, lists are read through first. With 494 of 55,000 cells removed here and
-# there, that takes 0.4 ms, and the searches 6 instead of 10.
-_MANY = 0.02
 
 
 class Gone(NamedTuple):
@@ -73,8 +69,6 @@ def find_from_losses(cells: Cells, gone: Gone, most: int) -> tuple[np.ndarray, n
         ids, avoided = _list_losses(rows, gone.corners, len(at_a.start) - 1)
         met, asked = np.full(len(at_b.start) - 1, np.int32(-1)), np.empty(len(at_b.start), np.int32)
         losses = Losses(avoided, at_a, at_b, vertices, features, removed, gone_features, mask, met, asked)
-        if len(ids) > _MANY * len(cells.corners):
-            read_through(cells.corners, (features, at_vertices, at_a, at_b))
         found.append(find_orphans(_search_losses, cells, ids, losses, most))
     a, b = found[1] >> 32, found[1] & 0xFFFFFFFF
     turned = found[2] << 32 | found[2] >> 32
@@ -128,12 +122,14 @@ def _has(rows, i, v):
 def _search_losses(cells, ids, losses, done, keys, count):
     """Orphans of the features ids[done:], as the searches in o_sets.
 
-    Hardly anything of what is looked at is in the cache, or can be foreseen by the processor: what is not wanted is
-    written over instead of passed by, so that it does not wait for every single one.
+    Hardly anything of what is looked at is in the cache, or can be foreseen by the processor. So it is asked for as
+    soon as it is known where it will be, and what is not wanted is written over instead of passed by: with 494 of
+    55,000 cells removed here and there, 5 ms instead of 13.
     """
     mask, asked, at_a = losses.mask, losses.asked, losses.at_a
     for r in range(done, len(ids)):
         a, before = ids[r], count
+        _prefetch_cells(cells, at_a, ids, r)
         for k in range(MOST_CORNERS):
             mask[losses.avoided[r, k]] = _AVOIDED
         i = _set_masks(cells, mask, at_a, a)
@@ -152,6 +148,18 @@ def _search_losses(cells, ids, losses, done, keys, count):
                 losses.met[b] = -1
             return r, before
     return len(ids), count
+
+
+@helper
+def _prefetch_cells(cells, at_a, ids, r):
+    """Of the features after the r-th one, step by step: where their lists are, the lists, and the cells."""
+    in_line()
+    if r + 6 < len(ids):
+        prefetch(at_a.start, ids[r + 6])
+        prefetch(at_a.items, at_a.start[ids[r + 4]])
+        a = ids[r + 2]
+        for s in range(at_a.start[a], at_a.start[a + 1]):
+            prefetch(cells.corners, at_a.items[s])
 
 
 @helper
@@ -185,6 +193,8 @@ def _list_features(cells, losses, i, full, r):
         w = corners[i, k]
         if mask[w] >= _AVOIDED:
             continue
+        for t in range(at_vertices.start[w], at_vertices.start[w + 1]):
+            prefetch(corners, at_vertices.items[t])
         for t in range(at_vertices.start[w], at_vertices.start[w + 1]):
             j = at_vertices.items[t]
             if _mask_of(corners, mask, j, cells.corner_count[j]) != full:
@@ -231,6 +241,14 @@ def _pick_near(cells, mask, at_b, full, asked, count):
     the same place; returns how many they are."""
     in_line()
     picked = 0
+    for n in range(count):
+        prefetch(at_b.start, asked[n])
+    for n in range(count):
+        prefetch(at_b.items, at_b.start[asked[n]])
+    for n in range(count):
+        b = asked[n]
+        prefetch(cells.corners, at_b.items[at_b.start[b]])
+        prefetch(cells.corners, at_b.items[at_b.start[b + 1] - 1])
     for n in range(count):
         b = asked[n]
         i, j = at_b.items[at_b.start[b]], at_b.items[at_b.start[b + 1] - 1]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant._jit import kernel
+from pliant._jit import bare_kernel, prefetch
 from pliant.mesh.cell_features import Cells
 from pliant.mesh.cells import CORNER_COUNT, EDGE_COUNT, FACE_COUNT, Rows, list_corners, transpose
 from pliant.mesh.changed_features import Kind
@@ -31,37 +31,52 @@ if TYPE_CHECKING:
 
 
 def list_gone(old: VolumeMesh, removed: np.ndarray, names: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Gone:
-    """names : new ids of old vertices, edges and faces, or -1."""
+    """names : twice the new ids of old vertices, edges and faces, or one more; or -1."""
     corners, types = old.corners[removed], old.types[removed]
     start, vertices = list_corners(corners, CORNER_COUNT[types])
-    edges = Rows(starts_of(types, EDGE_COUNT), names[1][pick_lists(*old.cell_edges, removed)])
-    faces = Rows(starts_of(types, FACE_COUNT), names[2][pick_lists(*old.cell_faces, removed)])
+    edges = Rows(starts_of(types, EDGE_COUNT), names[1][pick_lists(*old.cell_edges, removed)] >> 1)
+    faces = Rows(starts_of(types, FACE_COUNT), names[2][pick_lists(*old.cell_faces, removed)] >> 1)
     at_vertices = Rows(*transpose(start, vertices, old.vertex_limit))
-    return Gone(corners, at_vertices, Rows(start, names[0][vertices]), edges, faces)
+    return Gone(corners, at_vertices, Rows(start, names[0][vertices] >> 1), edges, faces)
 
 
-def find_changed(cells: Cells, gone: Gone, kinds: tuple[Kind, Kind, Kind], most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Keys (vertex, face) and (edge, edge), some repeatedly; kinds : vertices, edges and faces.
+def find_changed(
+    cells: Cells, gone: Gone, kinds: tuple[Kind, Kind, Kind], added: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Keys (vertex, face) and (edge, edge), some repeatedly; kinds : vertices, edges and faces; added : cells.
 
     Raises TooManyOrphans where one search finds more than ``most``.
     """
     vertices, edges, faces = (np.unique(kind.of_added[kind.old_of_new[kind.of_added] < 0]) for kind in kinds)
     to_faces, to_edges = Sought(cells.owned_faces, False), Sought(cells.owned_edges, False)
     first, second = find_from_losses(cells, gone, most)
+    _prefetch_surroundings(cells, added)
     vertex_face = (
         first,
         find_orphans(faces_of_vertices, cells, vertices, to_faces, most),
-        find_orphans(_vertices_of_faces, cells, faces, to_faces, most),
+        find_orphans(_vertices_of_faces, cells, faces, new_marks(cells), most),
     )
     edge_edge = second, find_orphans(edges_of_edges, cells, edges, to_edges, most)
     return np.concatenate(vertex_face), np.concatenate(edge_edge)
 
 
-@kernel
-def _vertices_of_faces(cells, ids, _sought, done, keys, count):
+@bare_kernel
+def _prefetch_surroundings(cells, ids):
+    """Of the cells ids: what the searches look at next, none of which would else be in the cache."""
+    corners, start, items = cells.corners, cells.vertex_cells.start, cells.vertex_cells.items
+    for i in ids:
+        for k in range(cells.corner_count[i]):
+            prefetch(items, start[corners[i, k]])
+    for i in ids:
+        for k in range(cells.corner_count[i]):
+            for t in range(start[corners[i, k]], start[corners[i, k] + 1]):
+                prefetch(corners, items[t])
+
+
+@bare_kernel
+def _vertices_of_faces(cells, ids, marks, done, keys, count):
     """Orphans of the faces ids[done:], as the searches in o_sets."""
     triangles, corners, at_vertices, at_faces = cells.triangles, cells.corners, cells.vertex_cells, cells.face_cells
-    marks = new_marks(cells)
     for r in range(done, len(ids)):
         f, before = ids[r], count
         own = triangles[f, 0], triangles[f, 1], triangles[f, 2]
@@ -73,6 +88,9 @@ def _vertices_of_faces(cells, ids, _sought, done, keys, count):
                     continue
                 if all_near(marks, at_vertices, r, v):
                     if count == len(keys):
+                        clear_masks(cells, marks.mask, at_faces, f)
+                        for i in range(len(marks.seen)):  # the next call starts with this face
+                            marks.seen[i] = -1
                         return r, before
                     keys[count] = np.int64(v) << 32 | np.int64(f)
                     count += 1

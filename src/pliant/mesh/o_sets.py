@@ -128,7 +128,6 @@ def edges_of_edges(cells, ids, sought, done, keys, count):
 
 @helper
 def new_marks(cells):
-    in_line()
     count, vertex_count = len(cells.corners), len(cells.vertex_cells.start) - 1
     return Marks(np.zeros(vertex_count, np.int64), np.full(count, np.int32(-1)), np.empty(count, np.int32))
 
