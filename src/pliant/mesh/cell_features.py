@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant._jit import bare_kernel, helper, in_line, kernel, prefetch
 from pliant.mesh.cells import MOST_CORNERS, Rows
 from pliant.mesh.orphans import REACH_WORDS
 
@@ -43,19 +43,23 @@ def cells_of(mesh: VolumeMesh, reach: np.ndarray | None = None, unknown: np.ndar
     """reach : where it is known of some cells, (c, 8) with room for the others, the ids of which are unknown."""
     at_vertices, at_edges, at_faces = mesh.vertex_cells, mesh.edge_cells, mesh.face_cells
     count = len(mesh.types)
-    owned = [Rows(*_list_owned(*rows, count)) for rows in (at_vertices, at_edges, at_faces)]
+    (*of_vertices, v), (*of_edges, e) = (_list_owned(*rows, count) for rows in (at_vertices, at_edges))
+    # Faces are numbered in the order of their first cells.
+    f = at_faces.items[at_faces.start[:-1]]
+    start = _list_starts(f, count)
     cells = Cells(
         mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, at_vertices, at_edges, at_faces,
-        owned[0], owned[1], owned[2],
+        Rows(*of_vertices), Rows(*of_edges), Rows(start, np.arange(len(f), dtype=np.int32)),
         np.empty((count, REACH_WORDS), np.int64) if reach is None else reach, mesh.edges, mesh.faces,
     )  # fmt: skip
-    _find_reach(cells, np.arange(count) if unknown is None else unknown)
+    _find_reach(cells, (v, e, f), np.arange(count) if unknown is None else unknown)
     return cells
 
 
 @kernel
 def _list_owned(start, items, count):
-    """(start, features) of what each of so many cells owns: the features of which it is the first, ascending."""
+    """(start, features) of what each of so many cells owns: the features of which it is the first, ascending; and the
+    first cells, -1 for features without any."""
     begin, first = np.zeros(count + 1, np.int64), np.full(len(start) - 1, np.int32(-1))
     for f in range(len(start) - 1):
         if start[f] < start[f + 1]:
@@ -68,7 +72,18 @@ def _list_owned(start, items, count):
         if first[f] >= 0:
             out[fill[first[f]]] = f
             fill[first[f]] += 1
-    return begin, out
+    return begin, out, first
+
+
+@kernel
+def _list_starts(owners, count):
+    """(count + 1,) int64: where features start that belong to each of so many cells; owners ascend."""
+    start = np.zeros(count + 1, np.int64)
+    for f in range(len(owners)):
+        start[owners[f] + 1] = f + 1  # the last one stays
+    for i in range(count):
+        start[i + 1] = max(start[i], start[i + 1])
+    return start
 
 
 def inner_pairs(cells: Cells) -> tuple[np.ndarray, np.ndarray]:
@@ -129,26 +144,49 @@ def cells_adjacent(corners, count, i, j):
     return False
 
 
-@kernel
-def _find_reach(cells, ids):
-    """Writes reach of the cells ids."""
-    at_vertices, at_edges, at_faces = cells.vertex_cells, cells.edge_cells, cells.face_cells
+@bare_kernel
+def _find_reach(cells, firsts, ids):
+    """Writes reach of the cells ids; firsts : the first cell of each vertex, edge and face."""
+    of_vertex, of_edge, of_face = firsts
+    corners, corner_count, edges, faces, reach = (
+        cells.corners,
+        cells.corner_count,
+        cells.edges,
+        cells.faces,
+        cells.reach,
+    )
     for r in range(len(ids)):
         i = ids[r]
-        cells.reach[i, :] = 0
-        for k in range(cells.corner_count[i]):  # the owners of its vertices have its own corners among theirs
-            _add_corners(cells, i, at_vertices.items[at_vertices.start[cells.corners[i, k]]])
-        for s in range(cells.edges.start[i], cells.edges.start[i + 1]):
-            _add_corners(cells, i, at_edges.items[at_edges.start[cells.edges.items[s]]])
-        for s in range(cells.faces.start[i], cells.faces.start[i + 1]):
-            j = at_faces.items[at_faces.start[cells.faces.items[s]]]
+        if r + 2 < len(ids):
+            _prefetch_firsts(cells, firsts, ids[r + 2])
+        for word in range(REACH_WORDS):
+            reach[i, word] = 0
+        for k in range(corner_count[i]):  # the owners of its vertices have its own corners among theirs
+            _add_corners(reach, i, corners, corner_count, of_vertex[corners[i, k]])
+        for s in range(edges.start[i], edges.start[i + 1]):
+            _add_corners(reach, i, corners, corner_count, of_edge[edges.items[s]])
+        for s in range(faces.start[i], faces.start[i + 1]):
+            j = of_face[faces.items[s]]
             if j != i:
-                _add_corners(cells, i, j)
+                _add_corners(reach, i, corners, corner_count, j)
 
 
 @helper
-def _add_corners(cells, i, j):
+def _prefetch_firsts(cells, firsts, i):
+    """The first cells of all features of cell i, which are anywhere in memory."""
+    in_line()
+    of_vertex, of_edge, of_face = firsts
+    for k in range(cells.corner_count[i]):
+        prefetch(cells.corners, of_vertex[cells.corners[i, k]])
+    for s in range(cells.edges.start[i], cells.edges.start[i + 1]):
+        prefetch(cells.corners, of_edge[cells.edges.items[s]])
+    for s in range(cells.faces.start[i], cells.faces.start[i + 1]):
+        prefetch(cells.corners, of_face[cells.faces.items[s]])
+
+
+@helper
+def _add_corners(reach, i, corners, corner_count, j):
     """The set of cell i gets the vertices of cell j, hashed: neighbours in space often differ in their last bits."""
-    for k in range(cells.corner_count[j]):
-        v = np.int64(cells.corners[j, k])
-        cells.reach[i, (v >> 6) & (REACH_WORDS - 1)] |= np.int64(1) << (v & 63)
+    for k in range(corner_count[j]):
+        v = np.int64(corners[j, k])
+        reach[i, (v >> 6) & (REACH_WORDS - 1)] |= np.int64(1) << (v & 63)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant._jit import kernel
 from pliant.mesh.cell_features import Cells, cells_of
-from pliant.mesh.changed_features import UNTOUCHED, Kind
+from pliant.mesh.changed_features import Kind
 from pliant.mesh.changed_lists import pick_rows
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ def _mark_stale(kind, lists, new_lists, old_of_new, stale):
 
     Reach is the vertices of the first cells of all features of a cell, and those of a cell never change.
     """
-    for f in range(len(kind.state)):
-        if kind.state[f] == UNTOUCHED:
-            continue
+    for f in kind.touched:
         begin, end, o = new_lists.start[f], new_lists.start[f + 1], kind.old_of_new[f]
         if begin < end and (o < 0 or old_of_new[new_lists.items[begin]] != lists.items[lists.start[o]]):
             for s in range(begin, end):

@@ -28,6 +28,7 @@ class Kind(NamedTuple):
     old_of_new: np.ndarray  # (m,) int32, -1 for those that the old mesh does not have
     state: np.ndarray  # (m,) int8: LOST if a cell of it was removed, GAINED if one was added, both if both were
     of_added: np.ndarray  # int32, those of the added cells, one after the other
+    touched: np.ndarray  # int32, those that lost or gained cells, ascending
 
 
 class Known(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import kernel
+from pliant._jit import helper, kernel
 
 
 @kernel
@@ -88,31 +88,32 @@ def carry_rows(start, old_of_new, lists, name, of_added):
 
 
 @kernel
-def merge_lists(lists, cell_name, old_of_new, state, added, total):
+def merge_lists(lists, cell_name, old_of_new, touched, added, total):
     """(start, items): cells at each feature, ascending: those that stay, under new names, and added ones.
 
-    Untouched features that follow each other in both meshes are renamed in one piece: list by list took a quarter more.
+    Features that follow each other in both meshes are renamed in one piece, and where one ends is searched for instead
+    of looking at each: list by list, this took twice as long.
 
-    state : of the features, 0 where the cells are those of before
+    touched : ids of the features, ascending, whose cells are not those of before
     added : (features, cells), sorted: cells[x] is at features[x]
     """
     old_start, old_items, (features, cells) = lists.start, lists.items, added
     start, items = np.empty(len(old_of_new) + 1, np.int64), np.empty(total, np.int32)
-    at = x = f = 0
+    at = x = f = t = 0
     start[0] = 0
     while f < len(old_of_new):
-        o, end = old_of_new[f], f + 1
-        if o >= 0 and state[f] == 0:
-            while end < len(old_of_new) and state[end] == 0 and old_of_new[end] == old_of_new[end - 1] + 1:
-                end += 1
+        o, is_touched = old_of_new[f], t < len(touched) and touched[t] == f
+        if o >= 0 and not is_touched:
+            end = _end_of_piece(old_of_new, f, touched[t] if t < len(touched) else len(old_of_new))
             shift = at - old_start[o]
             for s in range(old_start[o], old_start[o + end - f]):
                 items[s + shift] = cell_name[np.uint32(old_items[s])]
             for k in range(1, end - f + 1):
                 start[f + k] = old_start[o + k] + shift
-            at = start[end]
         else:
-            begin, last = (old_start[o], old_start[o + 1]) if o >= 0 else (0, 0)
+            end, begin, last = f + 1, 0, 0
+            if o >= 0:
+                begin, last = old_start[o], old_start[o + 1]
             for s in range(begin, last):
                 i = cell_name[old_items[s]]
                 while i >= 0 and x < len(features) and features[x] == f and cells[x] < i:
@@ -125,5 +126,23 @@ def merge_lists(lists, cell_name, old_of_new, state, added, total):
                 items[at] = cells[x]
                 at, x = at + 1, x + 1
             start[end] = at
-        f = end
+            t += is_touched
+        f, at = end, start[end]
     return start, items
+
+
+@helper
+def _end_of_piece(old_of_new, f, limit):
+    """Up to where features f, f + 1, ... below limit, none of them touched, follow each other in the old mesh.
+
+    Their old ids ascend, so that those between two which are as far apart in both meshes follow each other. Vertices
+    without cells have none, but such a vertex has its number in both meshes, and no list in either.
+    """
+    low, high = f + 1, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old_of_new[middle - 1] - old_of_new[f] == middle - 1 - f:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, in_line, kernel
+from pliant._jit import bare_kernel, helper, in_line, kernel
 from pliant.mesh.cell_features import cells_adjacent
 from pliant.mesh.cells import Rows
 from pliant.mesh.changed_features import GAINED, LOST, UNTOUCHED, Change, Kind
-from pliant.mesh.changed_orphans import find_edge_edge, find_vertex_face, list_gone
+from pliant.mesh.changed_orphans import find_changed, list_gone
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh
+
+_LAST = np.iinfo(np.int64).max  # above all keys
+_UNSURE = np.int32(-(2**31) + 1)  # the bits of names that are negative, or of features that gained cells
 
 
 class Kept(NamedTuple):
@@ -43,13 +46,13 @@ def change_o_sets(
     edges = _kept(kinds[1], len(old.edges), table.edge_cells, table.ends)
     faces = _kept(kinds[2], len(old.faces), table.face_cells, table.triangles)
     untouched = faces._replace(name=_name(*kinds[2][:2], len(old.faces), LOST | GAINED))
-    gone = list_gone(old, change.removed, (vertices.name >> 1, edges.name >> 1, faces.name >> 1))
-    shapes = table.corners, table.corner_count
-    turned = _keys_of_touched(old.o_sets[0], vertices, (faces, kinds[2].state), shapes, is_added)
-    found = np.sort(np.concatenate((turned, find_vertex_face(table, gone, kinds[0], kinds[2], MOST_ORPHANS))))
-    vertex_face = _merge_pairs(old.o_sets[0], vertices, untouched, found, shapes, is_added)
-    found = np.sort(find_edge_edge(table, gone, kinds[1], MOST_ORPHANS))
-    edge_edge = _merge_pairs(old.o_sets[1], edges, edges, found, shapes, is_added)
+    gone = list_gone(old, change.removed, (vertices.name, edges.name, faces.name))
+    cells = (table.corners, table.corner_count), is_added
+    turned = _keys_of_touched(old.o_sets[0], vertices, faces, kinds[2].state, cells)
+    first, second = find_changed(table, gone, kinds, change.added, MOST_ORPHANS)
+    first = np.sort(np.concatenate((turned, first)))
+    vertex_face = _merge_pairs(old.o_sets[0], vertices, untouched, first, cells)
+    edge_edge = _merge_pairs(old.o_sets[1], edges, edges, np.sort(second), cells)
     if max(len(vertex_face), len(edge_edge)) > MOST_ORPHANS:
         raise TooManyOrphans(f"more than {MOST_ORPHANS} orphan pairs")
     return vertex_face, edge_edge
@@ -69,47 +72,66 @@ def _name(old_of_new, state, count, but):
     return name
 
 
-@kernel
-def _keys_of_touched(pairs, vertices, touched, shapes, is_added):
-    """The pairs that stay orphans, and whose face is touched."""
-    (faces, state), keys, count = touched, np.empty(len(pairs), np.int64), 0
+def _keys_of_touched(
+    pairs: np.ndarray, vertices: Kept, faces: Kept, state: np.ndarray, cells: tuple[tuple, np.ndarray]
+) -> np.ndarray:
+    """The pairs that stay orphans, and whose face is touched; state : of the faces."""
+    keys = np.empty(len(pairs), np.int64)
+    return keys[: _write_touched(pairs, vertices, faces, state, cells, keys)]
+
+
+@bare_kernel
+def _write_touched(pairs, vertices, faces, state, cells, keys):
+    (shapes, is_added), names, face_names, count = cells, vertices.name, faces.name, 0
     for p in range(len(pairs)):
-        v, f = vertices.name[pairs[p, 0]], faces.name[pairs[p, 1]]
-        if v < 0 or f < 0 or state[f >> 1] == UNTOUCHED:
+        f = face_names[np.uint32(pairs[p, 1])]
+        if f < 0 or state[f >> 1] == UNTOUCHED:
             continue
-        grown, v, f = (v | f) & 1, v >> 1, f >> 1
-        if not grown or _stay(shapes, is_added, vertices, v, faces, f):
-            keys[count] = np.int64(v) << 32 | np.int64(f)
-            count += 1
-    return keys[:count].copy()
+        v = names[pairs[p, 0]]
+        if v < 0 or ((v | f) & 1 and not _stay(shapes, is_added, vertices, v >> 1, faces, f >> 1)):
+            continue
+        keys[count] = np.int64(v >> 1) << 32 | np.int64(f >> 1)
+        count += 1
+    return count
 
 
-@kernel
-def _merge_pairs(pairs, one, other, keys, shapes, is_added):
+def _merge_pairs(
+    pairs: np.ndarray, one: Kept, other: Kept, keys: np.ndarray, cells: tuple[tuple, np.ndarray]
+) -> np.ndarray:
     """(k, 2) int32, sorted, each once: pairs that have names and stay orphans, under these, and those of the keys."""
     out = np.empty((len(pairs) + len(keys), 2), np.int32)
+    return out[: _write_pairs(pairs, one, other, keys, cells, out)]  # a few too many: less than one more copy
+
+
+@bare_kernel
+def _write_pairs(pairs, one, other, keys, cells, out):
+    """How many there are; cells : shapes, and which are added."""
+    (shapes, is_added), names, other_names = cells, one.name, other.name
+    next_key = keys[0] if len(keys) else _LAST
     count = x = 0
     for p in range(len(pairs)):
-        a, b = one.name[pairs[p, 0]], other.name[pairs[p, 1]]
-        if a < 0 or b < 0:
+        a, b = names[np.uint32(pairs[p, 0])], other_names[np.uint32(pairs[p, 1])]
+        if (a | b) & _UNSURE and (a < 0 or b < 0 or not _stay(shapes, is_added, one, a >> 1, other, b >> 1)):
             continue
-        grown, a, b = (a | b) & 1, a >> 1, b >> 1
-        if grown and not _stay(shapes, is_added, one, a, other, b):
-            continue
-        key = np.int64(a) << 32 | np.int64(b)
-        while x < len(keys) and keys[x] <= key:
-            if keys[x] < key and (x == 0 or keys[x] != keys[x - 1]):
-                out[count, 0], out[count, 1] = keys[x] >> 32, keys[x] & 0xFFFFFFFF
-                count += 1
-            x += 1
-        out[count, 0], out[count, 1] = a, b
+        key = np.int64(a >> 1) << 32 | np.int64(b >> 1)
+        if next_key <= key:
+            x, count = _write_keys(keys, x, key, out, count)
+            next_key = keys[x] if x < len(keys) else _LAST
+        out[count, 0], out[count, 1] = a >> 1, b >> 1
         count += 1
-    while x < len(keys):
-        if x == 0 or keys[x] != keys[x - 1]:
+    return _write_keys(keys, x, _LAST, out, count)[1]
+
+
+@helper
+def _write_keys(keys, x, end, out, count):
+    """Keys from the x-th on that are less than end, each once; returns where those above it begin, and the count."""
+    in_line()
+    while x < len(keys) and keys[x] <= end:
+        if keys[x] < end and (x == 0 or keys[x] != keys[x - 1]):
             out[count, 0], out[count, 1] = keys[x] >> 32, keys[x] & 0xFFFFFFFF
             count += 1
         x += 1
-    return out[:count]  # a few too many were allocated: less than one more copy
+    return x, count
 
 
 @helper

@@ -124,7 +124,8 @@ def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     state = np.zeros(max(old.vertex_limit, new.vertex_limit), np.int8)
     state[old.corners[change.removed].ravel()] = LOST
     state[of_added] |= GAINED
-    vertices = Kind(ids, state[: new.vertex_limit], of_added)
+    state = state[: new.vertex_limit]
+    vertices = Kind(ids, state, of_added, np.flatnonzero(state).astype(np.int32))
     removed = int(CORNER_COUNT[old.types[change.removed]].sum(dtype=np.int64))
     total = len(old.vertex_cells.items) - removed + len(of_added)
     vars(new)["vertex_cells"] = _merged(old.vertex_cells, vertices, change, np.diff(start), total)
@@ -141,7 +142,7 @@ def _merged(lists: Rows, features: Kind, change: Change, counts: np.ndarray, tot
     """counts : (k,) features of each added cell."""
     order = np.argsort(features.of_added, kind="stable")
     added = features.of_added[order], np.repeat(change.added, counts)[order]
-    return Rows(*merge_lists(lists, change.new_of_old, features.old_of_new, features.state, added, total))
+    return Rows(*merge_lists(lists, change.new_of_old, features.old_of_new, features.touched, added, total))
 
 
 def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
@@ -157,30 +158,30 @@ def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     name, sources, moved = number_faces(start, change.old_of_new, old.cell_faces, found, state)
     of_added = name[found]
     items = carry_rows(start, change.old_of_new, old.cell_faces, name, of_added)
-    new_state = np.zeros(len(sources), np.int8)
-    new_state[moved[:, 0]] = state[sources[moved[:, 0]]]
-    sources[sources >= len(old.faces)] = -1
+    touched, new_state = moved[:, 0].copy(), np.zeros(len(sources), np.int8)
+    new_state[touched] = state[sources[touched]]
+    sources[touched[sources[touched] >= len(old.faces)]] = -1
     faces = pick_rows(old.faces, sources, len(sources))
     begin, seen = list_triangles(new.types[moved[:, 1]], new.corners[moved[:, 1]])
-    faces[moved[:, 0]] = seen[begin[:-1] + moved[:, 2]]  # as the cell sees it that is now the first
+    faces[touched] = seen[begin[:-1] + moved[:, 2]]  # as the cell sees it that is now the first
     features = TriMesh()
     features.faces = faces
     vars(new)["_face_table"] = features, Rows(start, items)
-    return Kind(sources, new_state, of_added)
+    return Kind(sources, new_state, of_added, touched)
 
 
 def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> tuple[Kind, np.ndarray]:
     """And the new ids of the old edges."""
     known = Known(old.corners, *old.vertex_cells, *old.cell_faces, old.edges, old.face_edges)
     is_held = np.zeros(len(old.faces), bool)
-    is_held[faces.old_of_new[np.flatnonzero(faces.state == LOST)]] = True
+    is_held[faces.old_of_new[faces.touched[faces.state[faces.touched] == LOST]]] = True
     state = mark_edges(known, change.new_of_old, change.removed, is_held)
     sides = np.unique(triangle_sides(new.faces, faces.of_added))
     edges, name, old_of_new, new_state = merge_edges(old.edges, state, sides)
     face_edges = pick_renamed(old.face_edges, faces.old_of_new, name)
-    find_sides(new.faces, np.flatnonzero(faces.state), faces.old_of_new, edges, face_edges)
+    find_sides(new.faces, faces.touched, faces.old_of_new, edges, face_edges)
     vars(new.features())["_edge_table"] = edges, face_edges
-    return Kind(old_of_new, new_state, np.empty(0, np.int32)), name
+    return Kind(old_of_new, new_state, np.empty(0, np.int32), np.flatnonzero(new_state).astype(np.int32)), name
 
 
 def _change_cell_edges(

@@ -7,8 +7,6 @@ inside one cell, and asks only part of the pairs of cells (errata 18, 19). The l
 
 With near(a), the cells that are adjacent to every cell of feature a, the orphans of a are the features b all of whose
 cells are in near(a). One pass over the surroundings of a single cell of a finds near(a), since it must be near to that.
-Which of the near cells are of interest can be narrowed down by vertices that they must not have: the more corners of
-that single cell are among them, the fewer cells are looked at.
 """
 
 from __future__ import annotations
@@ -25,19 +23,15 @@ from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh
 
-NONE = np.empty((0, 0), np.int32)  # no vertices are avoided
 _USUAL_ORPHANS = 2**18
-_MASKED = 62  # cells that have a bit in a mask
-_AVOIDED = 1 << 62  # bit in the mask of a vertex
+MASKED = 62  # cells that have a bit in a mask
 _ALL = -1  # mask of the vertices of the feature itself: whatever has one of them is adjacent to all cells of it
 
 
 class Sought(NamedTuple):
     """Where the orphans of features are looked for."""
 
-    features: Rows  # of the near cells: those that they own, or, where vertices are avoided, all that they have
-    avoided: np.ndarray  # (n, k) int32: for the r-th feature, only in near cells that have none of these vertices;
-    # among them are those of the feature itself, or there are none at all, n = 0
+    features: Rows  # those that the near cells own
     once: bool  # every pair of edges from one of the two, the one with the smaller first cell
 
 
@@ -45,7 +39,6 @@ class Marks(NamedTuple):
     mask: np.ndarray  # (vertices,) int64: bit k of a vertex says that the k-th cell of the feature has it
     seen: np.ndarray  # (c,) int32: r where a cell is near to the r-th feature, -r - 2 where it is known not to be
     near: np.ndarray  # (c,) int32, the near cells
-    met: np.ndarray  # int32: r where a feature was asked for the r-th one; only where vertices are avoided
 
 
 def o_sets(mesh: VolumeMesh, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, np.ndarray]:
@@ -55,8 +48,8 @@ def o_sets(mesh: VolumeMesh, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, n
     """
     cells = mesh.cell_table
     every_edge = np.arange(len(mesh.edges), dtype=np.int32)
-    vertex_face = find_orphans(faces_of_vertices, cells, mesh.vertices, Sought(cells.owned_faces, NONE, True), most)
-    edge_edge = find_orphans(edges_of_edges, cells, every_edge, Sought(cells.owned_edges, NONE, True), most)
+    vertex_face = find_orphans(faces_of_vertices, cells, mesh.vertices, Sought(cells.owned_faces, True), most)
+    edge_edge = find_orphans(edges_of_edges, cells, every_edge, Sought(cells.owned_edges, True), most)
     return as_pairs(np.sort(vertex_face)), as_pairs(np.sort(edge_edge))
 
 
@@ -89,22 +82,22 @@ def faces_of_vertices(cells, ids, sought, done, keys, count):
     Returns how many of the vertices are done, and how many keys there are of these.
     """
     start, items, triangles = sought.features.start, sought.features.items, cells.triangles
-    marks, at_vertices = new_marks(cells, sought, len(triangles)), cells.vertex_cells
+    marks, at_vertices = new_marks(cells), cells.vertex_cells
     for r in range(done, len(ids)):
         v, before = ids[r], count
         seeker = (v, v, v), r, v
-        for n in range(find_near(cells, marks, at_vertices, seeker, sought, 0)):
+        for n in range(find_near(cells, marks, at_vertices, seeker, 0)):
             j = marks.near[n]
             for s in range(start[j], start[j + 1]):
                 f = items[s]
-                if triangles[f, 0] == v or triangles[f, 1] == v or triangles[f, 2] == v or met_before(marks, f, r):
+                if triangles[f, 0] == v or triangles[f, 1] == v or triangles[f, 2] == v:
                     continue
-                if all_near(cells, marks, (at_vertices, cells.face_cells), seeker, f, sought):
+                if all_near(marks, cells.face_cells, r, f):
                     if count == len(keys):
                         return r, before
                     keys[count] = np.int64(v) << 32 | np.int64(f)
                     count += 1
-        clear_masks(cells, marks, at_vertices, v, sought, r)
+        clear_masks(cells, marks.mask, at_vertices, v)
     return len(ids), count
 
 
@@ -112,78 +105,46 @@ def faces_of_vertices(cells, ids, sought, done, keys, count):
 def edges_of_edges(cells, ids, sought, done, keys, count):
     """As above for the edges ids."""
     start, items, ends, at_edges = sought.features.start, sought.features.items, cells.ends, cells.edge_cells
-    marks = new_marks(cells, sought, len(ends))
+    marks = new_marks(cells)
     for r in range(done, len(ids)):
         a, before = ids[r], count
         p, q, first = ends[a, 0], ends[a, 1], at_edges.items[at_edges.start[a]]
         seeker = (p, q, q), r, a
-        for n in range(find_near(cells, marks, at_edges, seeker, sought, first if sought.once else 0)):
+        for n in range(find_near(cells, marks, at_edges, seeker, first if sought.once else 0)):
             j = marks.near[n]
             for s in range(start[j], start[j + 1]):
                 b = items[s]
                 v, w = ends[b, 0], ends[b, 1]
                 if (sought.once and j == first and b <= a) or v == p or v == q or w == p or w == q:
                     continue
-                if met_before(marks, b, r):
-                    continue
-                if all_near(cells, marks, (at_edges, at_edges), seeker, b, sought):
+                if all_near(marks, at_edges, r, b):
                     if count == len(keys):
                         return r, before
                     keys[count] = np.int64(min(a, b)) << 32 | np.int64(max(a, b))
                     count += 1
-        clear_masks(cells, marks, at_edges, a, sought, r)
+        clear_masks(cells, marks.mask, at_edges, a)
     return len(ids), count
 
 
 @helper
-def new_marks(cells, sought, other_count):
-    """other_count : of the kind of features that are looked for."""
-    in_line()
+def new_marks(cells):
     count, vertex_count = len(cells.corners), len(cells.vertex_cells.start) - 1
-    met = np.full(other_count if len(sought.avoided) else 0, np.int32(-1))
-    if len(sought.avoided):  # some may be of cells that are no more, and of no other
-        vertex_count = max(vertex_count, sought.avoided.max() + 1)
-    return Marks(np.zeros(vertex_count, np.int64), np.full(count, np.int32(-1)), np.empty(count, np.int32), met)
+    return Marks(np.zeros(vertex_count, np.int64), np.full(count, np.int32(-1)), np.empty(count, np.int32))
 
 
 @helper
-def met_before(marks, b, r):
-    """Feature b was asked for the r-th one already, in another cell; where features are owned, that cannot be."""
+def all_near(marks, at_b, r, b):
+    """Every cell of feature b is near to the r-th feature, after find_near; at_b : cells of features like b."""
     in_line()
-    if len(marks.met) == 0:
-        return False
-    before = marks.met[b] == r
-    marks.met[b] = r
-    return before
-
-
-@helper
-def all_near(cells, marks, rows, seeker, b, sought):
-    """Every cell of feature b is near to feature a, after find_near; rows : cells of features like a, and like b.
-
-    Where some vertices were avoided, there may be near cells that were not looked at, and they are looked at now.
-    """
-    in_line()
-    (at_a, at_b), (_, r, a) = rows, seeker
     for s in range(at_b.start[b], at_b.start[b + 1]):
-        j = at_b.items[s]
-        if marks.seen[j] == r:
-            continue
-        if len(sought.avoided) == 0 or marks.seen[j] == -r - 2:
-            return False
-        bits = np.int64(0)
-        for k in range(cells.corner_count[j]):
-            bits |= marks.mask[cells.corners[j, k]]
-        is_near = bits < 0 or _is_full(cells, at_a, a, bits & ~_AVOIDED, j)
-        marks.seen[j] = r if is_near else -r - 2
-        if not is_near:
+        if marks.seen[at_b.items[s]] != r:
             return False
     return True
 
 
 @helper
-def find_near(cells, marks, rows, seeker, sought, lowest):
-    """near(a) from cell lowest on, into marks; returns their number. The masks are left to all_near.
+def find_near(cells, marks, rows, seeker, lowest):
+    """near(a) from cell lowest on, into marks; returns their number. The masks are left.
 
     seeker : vertices of a, its number among all that are looked for, and a itself, with cells in rows
 
@@ -194,17 +155,12 @@ def find_near(cells, marks, rows, seeker, sought, lowest):
     own, r, a = seeker
     corners, corner_count, mask, seen = cells.corners, cells.corner_count, marks.mask, marks.seen
     vertex_start, vertex_items = cells.vertex_cells.start, cells.vertex_cells.items
-    if len(sought.avoided):
-        for k in range(sought.avoided.shape[1]):
-            mask[sought.avoided[r, k]] = _AVOIDED
     _set_masks(cells, mask, rows, a)
-    i, count = _least_surrounded(cells, mask, rows, a), 0
+    i, count = _least_surrounded(cells, rows, a), 0
     for v in own:
         mask[v] = _ALL
     for k in range(corner_count[i]):
         w = corners[i, k]
-        if len(sought.avoided) and mask[w] & _AVOIDED:
-            continue
         for t in range(vertex_start[w], vertex_start[w + 1]):
             j = vertex_items[t]
             if j < lowest or seen[j] == r or seen[j] == -r - 2:
@@ -212,9 +168,7 @@ def find_near(cells, marks, rows, seeker, sought, lowest):
             bits = np.int64(0)
             for m in range(corner_count[j]):
                 bits |= mask[corners[j, m]]
-            if len(sought.avoided) and bits & _AVOIDED:
-                continue
-            if bits == _ALL or _is_full(cells, rows, a, bits, j):
+            if bits == _ALL or is_full(cells, rows, a, bits, j):
                 seen[j] = r
                 marks.near[count] = j
                 count += 1
@@ -227,51 +181,47 @@ def find_near(cells, marks, rows, seeker, sought, lowest):
 def _set_masks(cells, mask, rows, a):
     in_line()
     begin = rows.start[a]
-    for s in range(min(rows.start[a + 1] - begin, _MASKED)):
+    for s in range(min(rows.start[a + 1] - begin, MASKED)):
         i = rows.items[begin + s]
         for k in range(cells.corner_count[i]):
             mask[cells.corners[i, k]] |= np.int64(1) << np.int64(s)
 
 
 @helper
-def clear_masks(cells, marks, rows, a, sought, r):
+def clear_masks(cells, mask, rows, a):
     in_line()
     begin = rows.start[a]
-    for s in range(begin, min(rows.start[a + 1], begin + _MASKED)):
+    for s in range(begin, min(rows.start[a + 1], begin + MASKED)):
         i = rows.items[s]
         for k in range(cells.corner_count[i]):
-            marks.mask[cells.corners[i, k]] = 0
-    if len(sought.avoided):
-        for k in range(sought.avoided.shape[1]):
-            marks.mask[sought.avoided[r, k]] = 0
+            mask[cells.corners[i, k]] = 0
 
 
 @helper
-def _is_full(cells, rows, a, bits, j):
+def is_full(cells, rows, a, bits, j):
     """Cell j, with these bits in the masks of its corners, is adjacent to all cells of feature a."""
     in_line()
     begin, end = rows.start[a], rows.start[a + 1]
-    if bits != (np.int64(1) << np.int64(min(end - begin, _MASKED))) - np.int64(1):
+    if bits != (np.int64(1) << np.int64(min(end - begin, MASKED))) - np.int64(1):
         return False
-    for s in range(begin + _MASKED, end):
+    for s in range(begin + MASKED, end):
         if not cells_adjacent(cells.corners, cells.corner_count, rows.items[s], j):
             return False
     return True
 
 
 @helper
-def _least_surrounded(cells, mask, rows, a):
-    """The cell of feature a, one of the first 62, with the fewest cells at its corners that are not avoided: not the
-    one in a fan, if possible."""
+def _least_surrounded(cells, rows, a):
+    """The cell of feature a, one of the first 62, with the fewest cells at its corners: not the one in a fan, if
+    possible."""
     in_line()
     start, begin = cells.vertex_cells.start, rows.start[a]
     best, fewest = rows.items[begin], np.int64(-1)
-    for s in range(begin, min(rows.start[a + 1], begin + _MASKED)):
+    for s in range(begin, min(rows.start[a + 1], begin + MASKED)):
         i, count = rows.items[s], np.int64(0)
         for k in range(cells.corner_count[i]):
             v = cells.corners[i, k]
-            if not mask[v] & _AVOIDED:
-                count += start[v + 1] - start[v]
+            count += start[v + 1] - start[v]
         if fewest < 0 or count < fewest:
             best, fewest = i, count
     return best
