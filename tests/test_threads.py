@@ -58,6 +58,43 @@ def test_ctrl_c_stops_a_long_query(query, threads, culling):
             process.kill()
 
 
+# numba makes what kernels return with functions in Python: an error that Ctrl-C raised in one of them was a crash.
+MANY_INTERRUPTS = """
+import itertools, os, signal, threading, time
+import pliant
+from pliant.scenes import load
+signal.signal(signal.SIGINT, signal.default_int_handler)
+scene = load("twisted_cloth", 2000)
+pliant.ccd(scene.faces, scene.x0, scene.x1)
+armed = threading.Event()
+
+def interrupt():
+    for i in itertools.count():
+        armed.wait()
+        time.sleep(i % 97 * 1e-4)
+        armed.clear()
+        os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+for _ in range(200):
+    try:
+        armed.set()
+        while True:
+            pliant.ccd(scene.faces, scene.x0, scene.x1, threads=2)
+    except KeyboardInterrupt:
+        pass
+print("still here", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to consoles, not to processes")
+def test_ctrl_c_at_any_moment_is_an_ordinary_error():
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-X", "faulthandler", "-c", MANY_INTERRUPTS]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+    assert (done.returncode, done.stdout) == (0, "still here\n"), done.stderr
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("query", [pliant.ccd, pliant.safe_step])
 def test_progress(query, threads):
