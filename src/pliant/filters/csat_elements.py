@@ -26,9 +26,7 @@ from pliant.filters.lanes import (
     SLACK,
     groups_of,
     lean,
-    lean_resting,
     name_centres,
-    name_resting_centres,
     set_slack,
 )
 from pliant.vec3 import UNIT_ROUNDOFF, cross, dot, max_norm, scale, sub
@@ -36,8 +34,7 @@ from pliant.vec3 import UNIT_ROUNDOFF, cross, dot, max_norm, scale, sub
 # Dot products of coordinates up to M with L are wrong by 3 u M |L|_1, and ends of a motion cut off at a horizon by 8 u
 # M in each coordinate: 22 u for a difference of two. What ``lanes`` allows for far coordinates is more than that.
 _ERROR = 32 * UNIT_ROUNDOFF
-# How often the line between the centres is leaned: a little for all pairs, then more for the few that are left.
-_LEANED = 1, 4
+_LEANED = 4  # times, of the few pairs that the line between the centres leaves when it is leaned once
 
 
 def gather_corners(
@@ -83,52 +80,85 @@ def _gather_corners(corners, x0, x1, horizon, factor, out, begin, end_of_range):
 
 @kernel
 def cull_elements(corners, points, largest, reach, pairs, count, by_planes):
-    """Keep the pairs of elements (places) that no axis separates, in place and in order; returns how many.
+    """Move the pairs of elements (places) that no axis separates to the front; returns how many there are.
 
     corners: (k, 3) vertices; points: from gather_corners; largest: their largest coordinate; reach: (k,) how far around
     it an element goes, or none. by_planes: only the normals at the start are tried, which is Corollary 6.2 of paper
     002: during the whole motion all corners of one are on one side of the plane of the other. What has no normal, a
     loose edge or point, has no plane, but can be on one side of another's.
     """
+    block, kept = np.empty(BLOCK, np.float32), 0
     if not by_planes:
-        for times in _LEANED:
-            count = _cull_by_centres(points, reach, pairs, count, times)
-    kept = 0
+        for first in range(0, count, LANES):
+            some = pairs[first : min(first + LANES, count)]
+            _lean_centres(points, reach, some, block, 1)
+            for lane in range(len(some)):
+                pairs[kept, 0], pairs[kept, 1] = some[lane, 0], some[lane, 1]
+                kept += block[BEST + lane] < ONE
+        count, kept = kept, 0
+    held, lanes = np.empty((LANES, 2), np.int32), 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
-        common, gap = common_corner(corners, i, j), reach[i] + reach[j] if len(reach) > 0 else 0.0
-        if common >= 0:  # they touch, now and always
-            surely_apart = not by_planes and apart_but_for_common(points, (i, j), common, largest, gap)
-        else:
-            a, b = _corners(points, i), _corners(points, j)
-            start = sub(_sum(b[0], b[1], b[2]), _sum(a[0], a[1], a[2]))
-            # Where all of b is beyond a along a normal, so are the centres: the other way need not be tried.
-            surely_apart = _elements_apart(a, b, _towards(start, _normal(a)), largest, gap) or _elements_apart(
-                a, b, _towards(start, _normal(b)), largest, gap
-            )
-        if not surely_apart:
-            pairs[kept, 0], pairs[kept, 1] = i, j
+        common = common_corner(corners, i, j)
+        if common < 0:
+            held[lanes, 0], held[lanes, 1] = i, j
+            lanes += 1
+        elif by_planes or not apart_but_for_common(points, (i, j), common, largest, _gap(reach, i, j)):
+            pairs[kept, 0], pairs[kept, 1] = i, j  # they touch, now and always
             kept += 1
+        if lanes == LANES:
+            kept = _cull_held(points, largest, reach, held, block, by_planes, pairs, kept)
+            lanes = 0
+    return _cull_held(points, largest, reach, held[:lanes], block, by_planes, pairs, kept)
+
+
+@helper
+def _cull_held(points, largest, reach, held, block, by_planes, pairs, kept):
+    """Note those that no axis separates after the pairs that are kept; returns how many these are then."""
+    one_copy()
+    if not by_planes:
+        _lean_centres(points, reach, held, block, _LEANED)
+    for lane in range(len(held)):
+        if not by_planes and block[BEST + lane] > ONE:
+            continue
+        i, j = held[lane, 0], held[lane, 1]
+        gap, a, b = _gap(reach, i, j), _corners(points, i), _corners(points, j)
+        start = sub(_sum(b[0], b[1], b[2]), _sum(a[0], a[1], a[2]))
+        # Where all of b is beyond a along a normal, so are the centres: the other way need not be tried.
+        if _elements_apart(a, b, _towards(start, _normal(a)), largest, gap) or _elements_apart(
+            a, b, _towards(start, _normal(b)), largest, gap
+        ):
+            continue
+        pairs[kept, 0], pairs[kept, 1] = i, j
+        kept += 1
     return kept
+
+
+@helper
+def _gap(reach, i, j):
+    """What elements have to be apart by."""
+    return reach[i] + reach[j] if len(reach) > 0 else 0.0
 
 
 @kernel
 def cull_resting_elements(corners, points, largest, reach, pairs, count, by_planes):
-    """``cull_elements`` where nothing moves: start and end are one, (k, 9) points, and so is all that is evaluated."""
-    if not by_planes:
-        for times in _LEANED:
-            count = _cull_resting_by_centres(points, reach, pairs, count, times)
+    """``cull_elements`` where nothing moves: start and end are one, (k, 9) points, and so is all that is evaluated.
+
+    One after the other: half of the pairs have a corner in common, and leaning takes little of the rest.
+    """
     kept = 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
-        common, gap = common_corner(corners, i, j), reach[i] + reach[j] if len(reach) > 0 else 0.0
+        common, gap = common_corner(corners, i, j), _gap(reach, i, j)
         if common >= 0:
             surely_apart = not by_planes and apart_but_for_common(points, (i, j), common, largest, gap)
         else:
             a, b = _resting_corners(points, i), _resting_corners(points, j)
             between = sub(_sum(b[0], b[1], b[2]), _sum(a[0], a[1], a[2]))
-            surely_apart = _resting_apart(a, b, _towards(between, _normal(a)), largest, gap) or _resting_apart(
-                a, b, _towards(between, _normal(b)), largest, gap
+            surely_apart = (
+                (not by_planes and _resting_apart(a, b, between, largest, gap))
+                or _resting_apart(a, b, _towards(between, _normal(a)), largest, gap)
+                or _resting_apart(a, b, _towards(between, _normal(b)), largest, gap)
             )
         if not surely_apart:
             pairs[kept, 0], pairs[kept, 1] = i, j
@@ -136,74 +166,41 @@ def cull_resting_elements(corners, points, largest, reach, pairs, count, by_plan
     return kept
 
 
-@helper
-def _cull_by_centres(points, reach, pairs, count, times):
-    """What the line between the centres, as it is and leaned so many times, does not keep apart."""
-    block, kept = np.empty(BLOCK, np.float32), 0
-    for first in range(0, count, LANES):
-        some = pairs[first : min(first + LANES, count)]
-        _load(points, reach, some, block)
-        for at_end in (0, 1):
-            _load_corners(points, some, 9 * at_end, block[18 * LANES * at_end :])
-        set_slack(block, len(some), 0.0, True)
-        groups = groups_of(len(some))
-        name_centres(block, groups)
-        for _ in range(times + 1):
-            lean(block, groups)
-        kept = _keep_touching(block, some, pairs, kept)
-    return kept
+# ---- side by side
 
 
 @helper
-def _cull_resting_by_centres(points, reach, pairs, count, times):
-    block, kept = np.empty(BLOCK, np.float32), 0
-    for first in range(0, count, LANES):
-        some = pairs[first : min(first + LANES, count)]
-        _load(points, reach, some, block)
-        _load_corners(points, some, 0, block)
-        set_slack(block, len(some), 0.0, False)
-        groups = groups_of(len(some))
-        name_resting_centres(block, groups)
-        for _ in range(times + 1):
-            lean_resting(block, groups)
-        kept = _keep_touching(block, some, pairs, kept)
-    return kept
+def _lean_centres(points, reach, pairs, block, times):
+    """Which of up to LANES pairs the line between the centres keeps apart, as it is or leaned so many times."""
+    groups = groups_of(len(pairs))
+    _load(points, reach, pairs, block)
+    set_slack(block, len(pairs), 0.0)
+    name_centres(block, groups)
+    for _ in range(times + 1):
+        lean(block, groups)
 
 
 @helper
 def _load(points, reach, pairs, block):
-    """Nothing is known of any axis, how far away elements are, and how far they go around themselves."""
-    for lane in range(len(pairs)):
-        i = pairs[lane, 0]
-        gap = reach[i] + reach[pairs[lane, 1]] if len(reach) > 0 else 0.0
-        block[BEST + lane], block[RADII + lane] = NEVER, np.float32(gap) * ABOVE
-        block[SLACK + lane] = np.float32(max_norm((points[i, 0], points[i, 1], points[i, 2])))
-
-
-@helper
-def _load_corners(points, pairs, at, block):
-    """Coordinates of the corners of both elements at one end of the motion, relative to the first at the start."""
+    """Coordinates relative to the first corner of the first element, in place of the slack how far away that is, and
+    how far both elements go around themselves."""
     one_copy()
     for lane in range(len(pairs)):
         i, j = pairs[lane, 0], pairs[lane, 1]
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        for c in range(3):
-            row, column = 3 * c * LANES + lane, at + 3 * c
-            block[row] = np.float32(points[i, column] - x)
-            block[row + LANES] = np.float32(points[i, column + 1] - y)
-            block[row + 2 * LANES] = np.float32(points[i, column + 2] - z)
-            block[row + 9 * LANES] = np.float32(points[j, column] - x)
-            block[row + 10 * LANES] = np.float32(points[j, column + 1] - y)
-            block[row + 11 * LANES] = np.float32(points[j, column + 2] - z)
+        for c in range(6):  # three at the start, three at the end
+            row = (3 * c if c < 3 else 9 + 3 * c) * LANES + lane
+            block[row] = np.float32(points[i, 3 * c] - x)
+            block[row + LANES] = np.float32(points[i, 3 * c + 1] - y)
+            block[row + 2 * LANES] = np.float32(points[i, 3 * c + 2] - z)
+            block[row + 9 * LANES] = np.float32(points[j, 3 * c] - x)
+            block[row + 10 * LANES] = np.float32(points[j, 3 * c + 1] - y)
+            block[row + 11 * LANES] = np.float32(points[j, 3 * c + 2] - z)
+        block[BEST + lane], block[RADII + lane] = NEVER, np.float32(_gap(reach, i, j)) * ABOVE
+        block[SLACK + lane] = np.float32(max_norm((x, y, z)))
 
 
-@helper
-def _keep_touching(block, some, pairs, kept):
-    """Move the pairs that are not surely apart to where those before them end; returns where that is now."""
-    for lane in range(len(some)):
-        pairs[kept, 0], pairs[kept, 1] = some[lane, 0], some[lane, 1]
-        kept += block[BEST + lane] < ONE
-    return kept
+# ---- one after the other
 
 
 @helper

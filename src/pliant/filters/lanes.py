@@ -49,15 +49,14 @@ def groups_of(lanes):
 
 
 @helper
-def set_slack(block, lanes, tolerance, moving):
+def set_slack(block, lanes, tolerance):
     """What projections have to be apart by, per |L|_1: infinite where coordinates are too large or too small, or not
     finite. Returns how many are too large or not finite."""
     of_extent, allowed, odd = np.float32(2.1 * tolerance + ALLOWED) + _ERROR, np.float32(ALLOWED), 0
     for i in range(lanes):
         largest, total = _sizes(block, i)
-        if moving:
-            later, more = _sizes(block, 18 * LANES + i)
-            largest, total = later if later > largest else largest, total + more
+        later, more = _sizes(block, 18 * LANES + i)
+        largest, total = later if later > largest else largest, total + more
         slack = (of_extent * largest + allowed * (block[SLACK + i] + block[RADII + i])) * ABOVE
         finite = total < _TOO_LARGE  # false for NaN too
         block[SLACK + i] = slack if finite and largest > _SMALLEST else np.float32(np.inf)
@@ -88,13 +87,6 @@ def name_centres(block, groups):
 
 
 @helper
-def name_resting_centres(block, groups):
-    for k in range(3):
-        for lane in range(AT_ONCE * groups):
-            block[AXIS + k * LANES + lane] = _between_centres(block, k * LANES + lane)
-
-
-@helper
 def _between_centres(block, i):
     a = block[i] + block[3 * LANES + i] + block[6 * LANES + i]
     return (block[9 * LANES + i] + block[12 * LANES + i] + block[15 * LANES + i]) - a
@@ -116,30 +108,13 @@ def lean(block, groups):
         axis = block[AXIS + i], block[AXIS + LANES + i], block[AXIS + 2 * LANES + i]
         now, at_end = _closest(block, i, axis), _closest(block, 18 * LANES + i, axis)
         later = at_end[0] < now[0]
-        _lean_against(
-            block, i, axis, at_end[0] if later else now[0],
-            (at_end[1] if later else now[1], at_end[2] if later else now[2], at_end[3] if later else now[3]),
-        )  # fmt: skip
-
-
-@helper
-def lean_resting(block, groups):
-    """The same where nothing moves: 18 coordinates."""
-    one_copy()
-    for i in range(AT_ONCE * groups):
-        axis = block[AXIS + i], block[AXIS + LANES + i], block[AXIS + 2 * LANES + i]
-        now = _closest(block, i, axis)
-        _lean_against(block, i, axis, now[0], (now[1], now[2], now[3]))
-
-
-@helper
-def _lean_against(block, i, axis, gap, between):
-    in_line()
-    block[BEST + i] = ALWAYS if gap > least_of(block, i, axis) else block[BEST + i]
-    by = _LEAN * gap / dot(between, between)  # not finite where they touch: such an axis proves nothing
-    block[AXIS + i] = axis[0] - by * between[0]
-    block[AXIS + LANES + i] = axis[1] - by * between[1]
-    block[AXIS + 2 * LANES + i] = axis[2] - by * between[2]
+        gap = at_end[0] if later else now[0]
+        x, y, z = at_end[1] if later else now[1], at_end[2] if later else now[2], at_end[3] if later else now[3]
+        block[BEST + i] = ALWAYS if gap > least_of(block, i, axis) else block[BEST + i]
+        by = _LEAN * gap / dot((x, y, z), (x, y, z))  # not finite where they touch: such an axis proves nothing
+        block[AXIS + i] = axis[0] - by * x
+        block[AXIS + LANES + i] = axis[1] - by * y
+        block[AXIS + 2 * LANES + i] = axis[2] - by * z
 
 
 @helper

@@ -71,7 +71,7 @@ def _keep_by_centres(x0, x1, closeness, which, ids, block, pairs, culled):
     kept = 0
     for first in range(0, len(ids), LANES):
         lanes = _load(x0, x1, closeness[1], ids[first : first + LANES], block, pairs)
-        culled[ODD] += set_slack(block, lanes, closeness[0], True)
+        culled[ODD] += set_slack(block, lanes, closeness[0])
         if which:
             name_centres(block, groups_of(lanes))
             for _ in range(_LEANED + 1):
@@ -95,7 +95,7 @@ def _keep_in_turn(x0, x1, closeness, which, ids, block, pairs, culled):
     while lanes > 0 or taken < len(ids):
         new = min(LANES - lanes, len(ids) - taken)
         _load(x0, x1, closeness[1], ids[taken : taken + new], block[lanes:], pairs[lanes:])
-        set_slack(block[lanes:], new, closeness[0], True)
+        set_slack(block[lanes:], new, closeness[0])
         groups, apart = groups_of(lanes + new), 0
         _follow(block, groups)
         if which & (PLANES | IN_TURN):
