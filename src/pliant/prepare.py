@@ -116,10 +116,9 @@ def roles_of(owned: Owned, assignment: str) -> np.ndarray:
     count = len(owned.vertex_start) - 1
     if assignment == "dynamic":
         return all_roles(count)
-    roles = np.full(count, PARTICIPANT, np.int8)
-    roles[owned.vertex_start[1:] > owned.vertex_start[:-1]] |= WITH_VERTICES
-    roles[owned.edge_start[1:] > owned.edge_start[:-1]] |= WITH_EDGES
-    return roles
+    with_vertices = (owned.vertex_start[1:] > owned.vertex_start[:-1]).view(np.int8)
+    with_edges = (owned.edge_start[1:] > owned.edge_start[:-1]).view(np.int8)
+    return PARTICIPANT + WITH_VERTICES * with_vertices + WITH_EDGES * with_edges
 
 
 def prepare_volume(

@@ -42,6 +42,8 @@ class Owned(NamedTuple):
 
 def elements_of(mesh: TriMesh) -> Elements:
     """Faces first, then the edges that no face has, then the points that nothing else names."""
+    if not len(mesh.loose_edges) and not len(mesh.loose_points):
+        return Elements(mesh.faces, np.arange(len(mesh.faces), dtype=np.int32), mesh.face_edges)
     loose_edges = np.flatnonzero(mesh.edge_face_count == 0).astype(np.int32)
     covered = np.zeros(mesh.vertex_limit, bool)
     covered[mesh.faces.ravel()] = True
