@@ -31,7 +31,7 @@ AT_ONCE = 8  # loops over a multiple of this need no code for what is left over;
 BLOCK = 43 * LANES
 BEST, SLACK, RADII, TAKEN, AXIS = 36 * LANES, 37 * LANES, 38 * LANES, 39 * LANES, 40 * LANES
 
-STEPS = 4  # in time, at most
+STEPS = 10  # in time, at most
 _LEAN = np.float32(LEAN)
 _ERROR = np.float32((16 + 12 * STEPS) * 2.0**-24)
 # What advancement allows for rounding, some hundred u of the largest coordinate, with room: as ``prepare.reach_of``.
