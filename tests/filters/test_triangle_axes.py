@@ -155,4 +155,4 @@ def test_most_elements_that_never_touch_are_let_go():
     for motion, left in (("small", 0.08), ("medium", 0.08), ("large", 0.08)):
         x0, x1, _ = random_pairs(2000, motion)
         assert 0 < kept_elements(x0, x1) < left * 2000
-        assert kept_elements(x0, None) < 0.04 * 2000
+        assert kept_elements(x0, None) < 0.2 * 2000  # where axes do not lean

@@ -41,8 +41,8 @@ from pliant.filters.lanes import (
 )
 from pliant.vec3 import dot, max_norm
 
-# Of random pairs that never touch, this and STEPS leave 0.01, 0.02 and 0.07 % (small, medium and large motion); with four
-# steps, none below 0.02, it was 0.04, 0.13 and 0.4 %, which took longer to advance than further steps do.
+# Of random pairs that never touch, this and STEPS leave 0.01, 0.02 and 0.07 % (small, medium and large motion). With
+# four steps, none below 0.02, it was 0.04, 0.13 and 0.4 %, which took longer to advance than more steps do.
 _LEAST = np.float32(0.005)  # of what is left of the motion: pairs that come no further are close, or touch
 _LEANED = 2  # times
 _SAFE = np.float32(1.0 - 1e-6)  # a step of this part of what is proven ends before it, whatever is rounded
