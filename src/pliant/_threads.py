@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 Progress = Callable[[int, int], None]
 
 _NO_MORE = object()
@@ -79,6 +80,12 @@ class Crew:
         parts = max(1, parts)
         ends = [count * i // parts for i in range(parts + 1)]
         self.run(lambda _, i: work(ends[i], ends[i + 1]), range(parts))
+
+    def gather(self, jobs: Sequence[Callable[[], T]]) -> list[T]:
+        """What functions return that have nothing to do with each other, each called by whoever is free."""
+        found: dict[int, T] = {}
+        self.run(lambda _, i: found.update({i: jobs[i]()}), range(len(jobs)))
+        return [found[i] for i in range(len(jobs))]
 
 
 ALONE = Crew(1)  # for what the calling thread does by itself

@@ -200,6 +200,20 @@ def test_grids_with_shells_change():
         assert_fresh(mesh)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_change_nothing(threads, monkeypatch):
+    monkeypatch.setattr("pliant.mesh.changed_losses._LEAST", 8)  # several searches for one kind of features
+    rng = np.random.default_rng(8)
+    mesh = computed(pliant.VolumeMesh(tetrahedra(4, shuffled=6)))
+    for _ in range(4):
+        removed = rng.choice(len(mesh.types), 9, replace=False)
+        add = {"tetra": mesh.cells["tetra"][removed][:, [0, 2, 1, 3]]}
+        add["tetra"][:4, 3] = 200 + rng.integers(0, 3, 4)
+        mesh = mesh.changed(remove=removed, add=add, threads=threads)
+        assert "o_sets" in vars(mesh)
+        assert_fresh(mesh)
+
+
 @pytest.mark.unit
 def test_nothing_and_everything():
     mesh = computed(pliant.VolumeMesh(tetrahedra(1)))

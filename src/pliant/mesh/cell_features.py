@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pliant._jit import bare_kernel, helper, in_line, kernel, prefetch
+from pliant._threads import ALONE, Crew
 from pliant.mesh.cells import MOST_CORNERS, Rows
 from pliant.mesh.orphans import REACH_WORDS
 
@@ -39,11 +40,15 @@ class Cells(NamedTuple):
     triangles: np.ndarray  # (m, 3) int32, those of the faces
 
 
-def cells_of(mesh: VolumeMesh, reach: np.ndarray | None = None, unknown: np.ndarray | None = None) -> Cells:
+def cells_of(
+    mesh: VolumeMesh, reach: np.ndarray | None = None, unknown: np.ndarray | None = None, crew: Crew = ALONE
+) -> Cells:
     """reach : where it is known of some cells, (c, 8) with room for the others, the ids of which are unknown."""
     at_vertices, at_edges, at_faces = mesh.vertex_cells, mesh.edge_cells, mesh.face_cells
     count = len(mesh.types)
-    (*of_vertices, v), (*of_edges, e) = (_list_owned(*rows, count) for rows in (at_vertices, at_edges))
+    (*of_edges, e), (*of_vertices, v) = crew.gather(
+        [lambda: _list_owned(*at_edges, count), lambda: _list_owned(*at_vertices, count)]
+    )
     # Faces are numbered in the order of their first cells.
     f = at_faces.items[at_faces.start[:-1]]
     start = _list_starts(f, count)
@@ -52,7 +57,8 @@ def cells_of(mesh: VolumeMesh, reach: np.ndarray | None = None, unknown: np.ndar
         Rows(*of_vertices), Rows(*of_edges), Rows(start, np.arange(len(f), dtype=np.int32)),
         np.empty((count, REACH_WORDS), np.int64) if reach is None else reach, mesh.edges, mesh.faces,
     )  # fmt: skip
-    _find_reach(cells, (v, e, f), np.arange(count) if unknown is None else unknown)
+    unknown = np.arange(count) if unknown is None else unknown
+    crew.run_range(lambda a, b: _find_reach(cells, (v, e, f), unknown[a:b]), len(unknown), 256)
     return cells
 
 

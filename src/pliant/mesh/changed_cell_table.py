@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant._jit import kernel
+from pliant._threads import Crew
 from pliant.mesh.cell_features import Cells, cells_of
 from pliant.mesh.changed_features import Kind
 from pliant.mesh.changed_lists import pick_rows
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def change_cell_table(
-    old: VolumeMesh, new: VolumeMesh, kinds: tuple[Kind, Kind, Kind], old_of_new: np.ndarray
+    old: VolumeMesh, new: VolumeMesh, kinds: tuple[Kind, Kind, Kind], old_of_new: np.ndarray, crew: Crew
 ) -> Cells:
     """kinds : vertices, edges and faces of the new mesh, which has all else already; old_of_new : (c',) cells."""
     stale = old_of_new < 0
@@ -25,7 +26,7 @@ def change_cell_table(
     for kind, lists, new_lists in zip(kinds, before, after):
         _mark_stale(kind, lists, new_lists, old_of_new, stale)
     reach = pick_rows(old.cell_table.reach, old_of_new, len(old_of_new))
-    return cells_of(new, reach, np.flatnonzero(stale))
+    return cells_of(new, reach, np.flatnonzero(stale), crew)
 
 
 @kernel

@@ -18,10 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._jit import bare_kernel, helper, in_line, kernel, prefetch
+from pliant._threads import Crew
 from pliant.mesh.cell_features import Cells
 from pliant.mesh.cells import MOST_CORNERS, Rows
 from pliant.mesh.o_sets import MASKED, clear_masks, find_orphans, is_full
 
+_LEAST = 512  # features that are worth a search with room of its own
 _AVOIDED = 1 << 62  # bit in the mask of a vertex, above those of the cells
 
 
@@ -50,29 +52,41 @@ class Losses(NamedTuple):
     asked: np.ndarray  # (m + 1,) int32, room for features b
 
 
-def find_from_losses(cells: Cells, gone: Gone, most: int) -> tuple[np.ndarray, np.ndarray]:
+def find_from_losses(cells: Cells, gone: Gone, most: int, crew: Crew) -> tuple[np.ndarray, np.ndarray]:
     """Keys (vertex, face) and (edge, edge), some repeatedly; as find_orphans."""
     at_vertices, at_edges, at_faces = cells.vertex_cells, cells.edge_cells, cells.face_cells
     own = np.arange(len(at_vertices.start) - 1, dtype=np.int32)[:, None]
     corners = Rows(np.empty(0, np.int64), cells.corners.reshape(-1))
     none = Rows(np.zeros(1, np.int64), np.empty(0, np.int32))
     # Some that are avoided, or of removed cells, may be of no cell any more.
-    mask = np.zeros(max(len(own), int(gone.corners.max(initial=-1)) + 1), np.int64)
+    masked = max(len(own), int(gone.corners.max(initial=-1)) + 1)
     kinds = (
         (gone.vertices, at_vertices, at_faces, cells.triangles, cells.faces, gone, gone.faces),
         (gone.edges, at_edges, at_edges, cells.ends, cells.edges, gone, gone.edges),
         # Of two that both lost cells, the vertex finds the face.
         (gone.faces, at_faces, at_vertices, own, corners, gone._replace(at_vertices=none), none),
     )
-    found = []
-    for rows, at_a, at_b, vertices, features, removed, gone_features in kinds:
-        ids, avoided = _list_losses(rows, gone.corners, len(at_a.start) - 1)
-        met, asked = np.full(len(at_b.start) - 1, np.int32(-1)), np.empty(len(at_b.start), np.int32)
-        losses = Losses(avoided, at_a, at_b, vertices, features, removed, gone_features, mask, met, asked)
-        found.append(find_orphans(_search_losses, cells, ids, losses, most))
-    a, b = found[1] >> 32, found[1] & 0xFFFFFFFF
-    turned = found[2] << 32 | found[2] >> 32
-    return np.concatenate((found[0], turned)), np.minimum(a, b) << 32 | np.maximum(a, b)
+    lost = [_list_losses(rows, gone.corners, len(at_a.start) - 1) for rows, at_a, *_ in kinds]
+
+    def search(number: int, part: slice) -> np.ndarray:
+        _, at_a, at_b, vertices, features, removed, gone_features = kinds[number]
+        ids, avoided = lost[number]
+        mask, met = np.zeros(masked, np.int64), np.full(len(at_b.start) - 1, np.int32(-1))
+        asked = np.empty(len(at_b.start), np.int32)
+        losses = Losses(avoided[part], at_a, at_b, vertices, features, removed, gone_features, mask, met, asked)
+        return find_orphans(_search_losses, cells, ids[part], losses, most)
+
+    jobs = []
+    for number, (ids, _) in enumerate(lost):
+        parts = min(crew.threads, 1 + len(ids) // _LEAST)
+        jobs += [(number, slice(len(ids) * k // parts, len(ids) * (k + 1) // parts)) for k in range(parts)]
+    found = crew.gather([lambda job=job: search(*job) for job in jobs])
+    of_vertices, of_edges, of_faces = (
+        np.concatenate([keys for (which, _), keys in zip(jobs, found) if which == number]) for number in range(3)
+    )
+    a, b = of_edges >> 32, of_edges & 0xFFFFFFFF
+    turned = of_faces << 32 | of_faces >> 32
+    return np.concatenate((of_vertices, turned)), np.minimum(a, b) << 32 | np.maximum(a, b)
 
 
 @kernel

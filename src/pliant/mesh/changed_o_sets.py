@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pliant._jit import bare_kernel, helper, in_line, kernel
+from pliant._threads import Crew
 from pliant.mesh.cell_features import cells_adjacent
 from pliant.mesh.cells import Rows
 from pliant.mesh.changed_features import GAINED, LOST, UNTOUCHED, Change, Kind
@@ -37,7 +38,7 @@ class Kept(NamedTuple):
 
 
 def change_o_sets(
-    old: VolumeMesh, new: VolumeMesh, kinds: tuple[Kind, Kind, Kind], change: Change
+    old: VolumeMesh, new: VolumeMesh, kinds: tuple[Kind, Kind, Kind], change: Change, crew: Crew
 ) -> tuple[np.ndarray, np.ndarray]:
     """O-sets of the new mesh, which has all else already; kinds : its vertices, edges and faces."""
     table, is_added = new.cell_table, change.old_of_new < 0
@@ -49,10 +50,13 @@ def change_o_sets(
     gone = list_gone(old, change.removed, (vertices.name, edges.name, faces.name))
     cells = (table.corners, table.corner_count), is_added
     turned = _keys_of_touched(old.o_sets[0], vertices, faces, kinds[2].state, cells)
-    first, second = find_changed(table, gone, kinds, change.added, MOST_ORPHANS)
-    first = np.sort(np.concatenate((turned, first)))
-    vertex_face = _merge_pairs(old.o_sets[0], vertices, untouched, first, cells)
-    edge_edge = _merge_pairs(old.o_sets[1], edges, edges, np.sort(second), cells)
+    first, second = find_changed(table, gone, kinds, change.added, MOST_ORPHANS, crew)
+    edge_edge, vertex_face = crew.gather(
+        [
+            lambda: _merge_pairs(old.o_sets[1], edges, edges, np.sort(second), cells),
+            lambda: _merge_pairs(old.o_sets[0], vertices, untouched, np.sort(np.concatenate((turned, first))), cells),
+        ]
+    )
     if max(len(vertex_face), len(edge_edge)) > MOST_ORPHANS:
         raise TooManyOrphans(f"more than {MOST_ORPHANS} orphan pairs")
     return vertex_face, edge_edge

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant._jit import bare_kernel, prefetch
+from pliant._threads import Crew
 from pliant.mesh.cell_features import Cells
 from pliant.mesh.cells import CORNER_COUNT, EDGE_COUNT, FACE_COUNT, Rows, list_corners, transpose
 from pliant.mesh.changed_features import Kind
@@ -41,7 +42,7 @@ def list_gone(old: VolumeMesh, removed: np.ndarray, names: tuple[np.ndarray, np.
 
 
 def find_changed(
-    cells: Cells, gone: Gone, kinds: tuple[Kind, Kind, Kind], added: np.ndarray, most: int
+    cells: Cells, gone: Gone, kinds: tuple[Kind, Kind, Kind], added: np.ndarray, most: int, crew: Crew
 ) -> tuple[np.ndarray, np.ndarray]:
     """Keys (vertex, face) and (edge, edge), some repeatedly; kinds : vertices, edges and faces; added : cells.
 
@@ -49,15 +50,16 @@ def find_changed(
     """
     vertices, edges, faces = (np.unique(kind.of_added[kind.old_of_new[kind.of_added] < 0]) for kind in kinds)
     to_faces, to_edges = Sought(cells.owned_faces, False), Sought(cells.owned_edges, False)
-    first, second = find_from_losses(cells, gone, most)
+    first, second = find_from_losses(cells, gone, most, crew)
     _prefetch_surroundings(cells, added)
-    vertex_face = (
-        first,
-        find_orphans(faces_of_vertices, cells, vertices, to_faces, most),
-        find_orphans(_vertices_of_faces, cells, faces, new_marks(cells), most),
+    of_edges, of_vertices, of_faces = crew.gather(
+        [
+            lambda: find_orphans(edges_of_edges, cells, edges, to_edges, most),
+            lambda: find_orphans(faces_of_vertices, cells, vertices, to_faces, most),
+            lambda: find_orphans(_vertices_of_faces, cells, faces, new_marks(cells), most),
+        ]
     )
-    edge_edge = second, find_orphans(edges_of_edges, cells, edges, to_edges, most)
-    return np.concatenate(vertex_face), np.concatenate(edge_edge)
+    return np.concatenate((first, of_vertices, of_faces)), np.concatenate((second, of_edges))
 
 
 @bare_kernel

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant._jit import kernel
+from pliant._threads import Crew
 from pliant.mesh.cells import (
     CORNER_COUNT,
     EDGE_COUNT,
@@ -71,7 +72,7 @@ def change_cells(old: VolumeMesh, kept: np.ndarray, added: dict[str, np.ndarray]
     return cells, change
 
 
-def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change) -> None:
+def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> None:
     """Gives the new mesh what the old one has computed so far; the rest stays to be computed when it is asked for.
 
     Where the old one has faces but not yet which cells are at a vertex, it computes that now: features are found by it.
@@ -81,27 +82,22 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change) -> None:
     if not ("vertex_cells" in known or "_face_table" in known) or changed > MOST_CHANGED * len(change.new_of_old):
         return
     carried["corners"] = _change_corners(old, new, change)
-    vertices = _change_vertices(old, new, change)
-    if "vertices" in known:
-        carried["vertices"] = np.flatnonzero(np.diff(new.vertex_cells.start)).astype(np.int32)
+    _ = old.vertex_cells  # which all that follows looks at
     if "_face_table" not in known:
+        _change_vertices(old, new, change)
         return
-    faces = _change_faces(old, new, change)
-    if "face_cells" in known:
-        carried["face_cells"] = _change_lists(old.face_cells, faces, change, new.cell_faces.start)
-    if "_edge_table" not in vars(old.features()):
+    faces, vertices = crew.gather([lambda: _change_faces(old, new, change), lambda: _change_vertices(old, new, change)])
+    edges, _ = crew.gather(
+        [lambda: _change_edges(old, new, change, faces), lambda: _change_face_cells(old, new, change, faces)]
+    )
+    if edges is None:
         return
-    edges, edge_name = _change_edges(old, new, change, faces)
-    if "cell_edges" in known:
-        edges = _change_cell_edges(old, new, change, (faces, edges, edge_name))
-        if "edge_cells" in known:
-            carried["edge_cells"] = _change_lists(old.edge_cells, edges, change, new.cell_edges.start)
     kinds = vertices, edges, faces
     if "cell_table" in known:
-        carried["cell_table"] = change_cell_table(old, new, kinds, change.old_of_new)
+        carried["cell_table"] = change_cell_table(old, new, kinds, change.old_of_new, crew)
     if "o_sets" in known:
         with suppress(TooManyOrphans):  # said when they are asked for, as in a fresh mesh
-            carried["o_sets"] = change_o_sets(old, new, kinds, change)
+            carried["o_sets"] = change_o_sets(old, new, kinds, change, crew)
 
 
 def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndarray:
@@ -129,7 +125,10 @@ def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     removed = int(CORNER_COUNT[old.types[change.removed]].sum(dtype=np.int64))
     total = len(old.vertex_cells.items) - removed + len(of_added)
     vars(new)["vertex_cells"] = _merged(old.vertex_cells, vertices, change, np.diff(start), total)
-    ids[np.diff(new.vertex_cells.start) == 0] = -1  # no vertex of the mesh any more
+    has_cells = np.diff(new.vertex_cells.start) > 0
+    ids[~has_cells] = -1  # no vertex of the mesh any more
+    if "vertices" in vars(old):
+        vars(new)["vertices"] = np.flatnonzero(has_cells).astype(np.int32)
     return vertices
 
 
@@ -170,7 +169,24 @@ def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     return Kind(sources, new_state, of_added, touched)
 
 
-def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> tuple[Kind, np.ndarray]:
+def _change_face_cells(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> None:
+    if "face_cells" in vars(old):
+        vars(new)["face_cells"] = _change_lists(old.face_cells, faces, change, new.cell_faces.start)
+
+
+def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> Kind | None:
+    """The edges, in their cells too, where the old mesh has them."""
+    if "_edge_table" not in vars(old.features()):
+        return None
+    edges, name = _change_edge_table(old, new, change, faces)
+    if "cell_edges" in vars(old):
+        edges = _change_cell_edges(old, new, change, (faces, edges, name))
+        if "edge_cells" in vars(old):
+            vars(new)["edge_cells"] = _change_lists(old.edge_cells, edges, change, new.cell_edges.start)
+    return edges
+
+
+def _change_edge_table(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> tuple[Kind, np.ndarray]:
     """And the new ids of the old edges."""
     known = Known(old.corners, *old.vertex_cells, *old.cell_faces, old.edges, old.face_edges)
     is_held = np.zeros(len(old.faces), bool)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import DtypeError, MeshError, ShapeError, as_indices, require_in_range
+from pliant._arrays import DtypeError, MeshError, ShapeError, as_indices, require_in_range, thread_count
+from pliant._threads import Crew
 from pliant.mesh.cell_features import Cells, cells_of
 from pliant.mesh.cells import (
     CORNER_COUNT,
@@ -238,17 +239,20 @@ class VolumeMesh:
     def _surface(self) -> Surface:
         return Surface(self)
 
-    def changed(self, *, add: Mapping[str, Any] | None = None, remove: Any = None) -> VolumeMesh:
+    def changed(
+        self, *, add: Mapping[str, Any] | None = None, remove: Any = None, threads: int | None = None
+    ) -> VolumeMesh:
         """A new mesh without the cells ``remove``, (k,) ids, and with ``add``, as the constructor takes it, after the
         others of its type. It is what the constructor makes of these cells; ids are not those of this mesh. What this
-        mesh has computed is brought up to date for the new one, what it has not is computed when it is asked for.
+        mesh has computed is brought up to date for the new one, by so many threads, all cores by default; what it has
+        not is computed when it is asked for.
         """
-        added = VolumeMesh(add)
+        added, crew = VolumeMesh(add), Crew(thread_count(threads))
         kept = np.ones(len(self.types), bool)
         kept[self._as_cells(remove)] = False
         new = VolumeMesh()
         new.cells, change = change_cells(self, kept, added.cells)
-        carry_over(self, new, change)
+        carry_over(self, new, change, crew)
         return new
 
     def _as_cells(self, remove: Any) -> np.ndarray:
