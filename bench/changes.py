@@ -21,8 +21,8 @@ def changes(options: Options) -> None:
     report = Report(
         "changes",
         f"mesh.changed of {name}, {len(mesh.types):,} cells: milliseconds until all is known that ccd needs, "
-        f"{options.threads} threads, best of {max(5, options.repeats)} interleaved,\nand percent of a fresh build, which "
-        "one thread does",
+        f"{options.threads} threads, best of {max(5, options.repeats)} interleaved,\nand percent of a fresh build, by "
+        "one thread",
         "edit, removed, added, rebuilt, updated, percent",
         options.save,
     )
