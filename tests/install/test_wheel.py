@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pliant._extras import _EXTRAS
 from tests.install.contents import CHECKOUT, faults, faults_of_wheel, package_files
 
 
@@ -47,7 +48,7 @@ def test_extras_that_messages_name_exist():
     extras = set(re.findall(r"^(\w+) = \[", section, re.MULTILINE))
     sources = "".join(path.read_text("utf-8") for path in sorted((CHECKOUT / "src").rglob("*.py")))
     named = {name for names in re.findall(r"pliant\[([\w,]+)\]", sources) for name in names.split(",")}
-    assert {"cli", "io"} <= named <= extras
+    assert {"cli", "io"} <= named | set(_EXTRAS.values()) <= extras
 
 
 def test_the_source_is_that_of_the_oldest_python():
