@@ -31,9 +31,8 @@ BASELINES = {
     "+ DNF": "cubic_solver_after_dnf",
 }
 FALSE_POSITIVES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
-RANDOM = (
-    100_000  # pairs: the paper has a thousand; what a call takes by itself, 0.3 ms after other work, is 3 ns of each
-)
+# Pairs. The paper has a thousand; what a call takes by itself, 0.3 ms after other work, is 3 ns of each.
+RANDOM = 100_000
 SAMPLE = 200_000  # pairs of a scene
 EXPLODING = 0, 5  # steps
 

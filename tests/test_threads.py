@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant import _threads
+from pliant import _jit, _threads
 from pliant._threads import Crew
+from pliant.mesh.changed_lists import starts_of
 from tests.meshes import assert_identical, scene
 
 # Every triangle moves through the whole unit cube, so every pair is tested: hours, if nobody stops it.
@@ -93,6 +94,28 @@ def test_ctrl_c_at_any_moment_is_an_ordinary_error():
     command = [sys.executable, "-X", "faulthandler", "-c", MANY_INTERRUPTS]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
     assert (done.returncode, done.stdout) == (0, "still here\n"), done.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers of this kind")
+@pytest.mark.skipif(_jit.INTERPRETED, reason="nothing is compiled")
+def test_ctrl_c_still_works_after_time_is_up():
+    """An error that the handler of another signal raises while handlers are exchanged must not leave ours behind."""
+    arguments, before = (np.zeros(3, np.int8), np.ones(4, np.int64)), signal.getsignal(signal.SIGINT)
+    starts_of(*arguments)
+    alarm = signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
+    try:
+        for i in range(1000):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 2e-5 + i % 50 * 2e-6)
+                while True:
+                    starts_of(*arguments)
+            except ZeroDivisionError:
+                pass
+            assert signal.getsignal(signal.SIGINT) is before
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, alarm)
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -180,6 +203,7 @@ def test_a_forked_process_starts_its_own_threads():
     code = """
 import os, threading, warnings
 from pliant._threads import Crew
+from pliant.mesh.changed_lists import starts_of
 warnings.simplefilter("ignore")  # newer versions of Python warn of fork where there are threads
 def run():
     together = threading.Barrier(2)

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from llvmlite import ir
 from numba import __version__ as numba_version
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.core import config
 from numba.extending import intrinsic, register_jitable
 
@@ -105,6 +105,8 @@ def _compiled(function: F, options: dict[str, Any]) -> F:
 # What ``signal`` wraps, without the enumerations that it makes of all it is given, which take 3 of 3.2 microseconds.
 _signal: Any = import_module("_signal")
 _SIGINT = int(signal.SIGINT)
+# Where a program that has a Python in it runs us in another thread than the one that handles signals.
+_NOT_HERE = suppress(ValueError)
 
 
 def _uninterrupted(compiled: Any) -> Any:
@@ -122,16 +124,32 @@ def _uninterrupted(compiled: Any) -> Any:
         handler, signals = _signal.getsignal(_SIGINT), []
         if not callable(handler):  # ignored, or nothing of Python's
             return compiled(*arguments)
-        _signal.signal(_SIGINT, lambda *received: signals.append(received))
+        if not compiled.overloads:  # the compiler can be interrupted, and takes seconds
+            compiled.compile(tuple(typeof(argument) for argument in arguments))
+
+        def note(*received: Any) -> None:
+            signals.append(received)
+
         try:
-            return compiled(*arguments)
+            try:
+                with _NOT_HERE:
+                    _signal.signal(_SIGINT, note)
+                return compiled(*arguments)
+            finally:
+                _take_back(note, handler)
         finally:
-            _signal.signal(_SIGINT, handler)
-            if signals:
-                handler(*signals[0])
+            _take_back(note, handler)  # an error that another signal raises may have kept the first one from it
+            for received in signals:
+                _signal.getsignal(_SIGINT)(*received)  # the first one may install another
 
     setattr(call, "_numba_type_", compiled._numba_type_)  # noqa: B010  # kernels call kernels
     return call
+
+
+def _take_back(note: Any, handler: Any) -> None:
+    """Install a handler again in place of our own."""
+    if _signal.getsignal(_SIGINT) is note:
+        _signal.signal(_SIGINT, handler)
 
 
 def helper(function: F) -> F:

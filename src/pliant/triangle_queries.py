@@ -44,9 +44,10 @@ def triangle_triangle(
     min_distance : a number, to ask when they come within that distance; or (k, 6) radii of the corners, which
         interpolate over the triangles and add up
     tolerance : of advancement, relative to the extent of the twelve points
-    culls : which conditions are used: "centres", the axis between them; "in turn", one axis after another; and those of
-        "Simple Culling Methods for Continuous Collision Detection of Deforming Triangles": Corollaries "4.3", "6.2",
-        "6.1", Lemma "5.1", Corollary "6.3", Lemmas "4.4" and "5.2". They change the time, never the result
+    culls : which conditions are used: "centres", the axis between them, as it is and leaned; "in turn", one axis after
+        another; and those of "Simple Culling Methods for Continuous Collision Detection of Deforming Triangles":
+        Corollaries "4.3", "6.2", "6.1", Lemma "5.1", Corollary "6.3", Lemmas "4.4" and "5.2". They change the time,
+        never the result
     threads, progress : as in ``pliant.ccd``
 
     Contact is that of the 6 vertex-face and 9 edge-edge pairs: triangles that pass through each other from the start

@@ -50,6 +50,37 @@ def test_layers_below_the_folder_are_composed(tmp_path):
     assert len(pio.read(tmp_path / "a.usda").points) == 3
 
 
+@pytest.mark.parametrize("arc", ["references = @part.usda@", "payload = @part.usda@"])
+def test_binary_references_to_the_default_prim(tmp_path, arc):
+    """The empty path, which stands for it, is counted among the paths of the file and not written with them."""
+    part = USDA.replace("#usda 1.0", '#usda 1.0\n(\n    defaultPrim = "m"\n)', 1)
+    (tmp_path / "part.usda").write_text(part, "utf-8")
+    layer = Sdf.Layer.CreateNew(str(tmp_path / "a.usdc"))
+    layer.ImportFromString(f'#usda 1.0\ndef "a" ({arc}) {{}}\n')
+    layer.Save()
+    assert len(pio.read(tmp_path / "a.usdc").points) == 3
+
+
+def test_what_is_not_there_is_not_outside(tmp_path, monkeypatch):
+    """Nor does it depend on the working folder; and a layer without anything in it is one."""
+    folder = tmp_path / "[proj]"
+    folder.mkdir()
+    Sdf.Layer.CreateNew(str(folder / "empty.usdc")).Save()
+    arcs = 'def "x" (references = @gone/part.usda@</p>) {}\ndef "y" (references = @http://x.y/part.usda@) {}\n'
+    header = "#usda 1.0\n(\n    subLayers = [@./empty.usdc@]\n)\n"
+    (folder / "a.usda").write_text(USDA.replace("#usda 1.0\n", header, 1) + arcs, "utf-8")
+    monkeypatch.chdir("/")
+    assert len(pio.read(folder / "a.usda").points) == 3
+
+
+def test_a_layer_that_someone_works_on_stays_as_it_is(tmp_path):
+    (tmp_path / "a.usda").write_text(USDA, "utf-8")
+    layer = Sdf.Layer.FindOrOpen(str(tmp_path / "a.usda"))
+    Sdf.CreatePrimInLayer(layer, "/edited")
+    pio.read(tmp_path / "a.usda")
+    assert layer.GetPrimAtPath("/edited")
+
+
 def test_a_missing_child_does_not_end_the_process(tmp_path):
     """A name in the list of children that no prim has: the function of usd-core for the files of a layer aborted."""
     whole = tmp_path / "whole.usdc"

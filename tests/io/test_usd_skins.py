@@ -98,6 +98,12 @@ def test_joints_are_blended(tmp_path, ending):
     np.testing.assert_array_equal(pio.read(tmp_path / f"skinned{ending}").points, sequence[0])
 
 
+def test_a_skin_may_be_bound_where_it_is(tmp_path):
+    """Without a geomBindTransform, which is then the identity."""
+    sequence = opened(tmp_path, joints=JOINTS.partition("        matrix4d")[0])
+    np.testing.assert_allclose(sequence[1], blended(np.pi / 2, REST - SHIFT), atol=1e-6)
+
+
 def test_shapes_are_blended_before_joints(tmp_path):
     sequence = opened(tmp_path, shapes=SHAPES)
     raised = REST + np.array((0, 0, 2)) * 0.5 * (np.arange(4) == 3)[:, None]

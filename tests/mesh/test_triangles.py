@@ -142,3 +142,10 @@ def test_an_empty_mesh():
     mesh = pliant.TriMesh()
     assert (mesh.vertex_limit, len(mesh.edges), len(mesh.vertices), len(mesh.components)) == (0, 0, 0, 0)
     assert mesh.face_edges.shape == (0, 3)
+
+
+def test_a_volume_mesh_is_not_taken_for_its_faces():
+    volume = pliant.VolumeMesh({"tetra": [[0, 1, 2, 3], [1, 2, 3, 4]]})
+    with pytest.raises(pliant.MeshError, match=r"surface\(\)"):
+        pliant.TriMesh(volume)
+    assert len(pliant.TriMesh(volume.surface()).faces) == 6

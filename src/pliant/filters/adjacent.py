@@ -11,8 +11,8 @@ from pliant._jit import helper, in_line
 from pliant.filters.axes import exceeds
 from pliant.vec3 import UNIT_ROUNDOFF, add, dot, sub
 
-# As csat's: dot products of coordinates up to M are wrong by 3 u M |L|_1, ends of a motion that is cut off by 8 u M in
-# each coordinate: 22 u for a difference of two, and at most 4 u for the subtractions.
+# As in csat_elements: dot products of coordinates up to M are wrong by 3 u M |L|_1, ends of a motion that is cut off by
+# 8 u M in each coordinate: 22 u for a difference of two, and at most 4 u for the subtractions.
 _ERROR = 32 * UNIT_ROUNDOFF
 
 

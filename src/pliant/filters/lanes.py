@@ -12,8 +12,9 @@ off by at most 2.01 u (the factor itself is rounded too, but it is the same for 
 dot product with L has three roundings and is off by at most 3.01 u |L|_1, the difference of two by 6.02, and its
 comparison with the slack by u (2 |L|_1 + slack). Positions at a later time are off by at most 5 u in each coordinate
 for every step that was taken, on both sides of the difference: 10 u |L|_1 a step (the time itself is rounded too, but
-it is the same for all corners). A slack of (16 + 12 STEPS) u |L|_1 is more than all that. |L| above 1e-15 keeps what
-underflow rounds away, 1e-45 each, far below it. Triangles that single precision cannot hold are never apart.
+it is the same for all corners). A slack of (16 + 12 STEPS) u |L|_1 is more than all that. |L| above 1e-25 keeps what
+underflow rounds away, 1e-45 each, far below it; leaning makes an axis at most 4e7 times as long, far from overflow.
+Triangles that single precision cannot hold are never apart.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,11 +84,12 @@ class _Stage:
         layer = layers[path.resolve()] = Sdf.Layer.FindOrOpen(str(path))
         if layer is None:
             raise FileError(f"{path.name}: usd-core cannot read it")
-        layer.Reload()  # one that is still open somewhere, and was written again since
+        if not layer.dirty:  # else someone is working on it
+            layer.Reload()  # one that is still open somewhere, and was written again since
         for asset in _files_in(layer):
-            named = Path(Sdf.ComputeAssetPathRelativeToLayer(layer, asset).partition("[")[0])
-            self._require_own(named)
+            named = _file_of(Sdf.ComputeAssetPathRelativeToLayer(layer, asset))
             if named.is_file() and named.resolve() not in layers:
+                self._require_own(named)
                 self._sound_layers(Sdf, named, layers)
         return layers
 
@@ -95,7 +97,7 @@ class _Stage:
         """What is composed in other ways than by naming files in a layer: clips, expressions."""
         for layer in self._stage.GetUsedLayers():
             if layer.realPath:
-                self._require_own(Path(layer.realPath.partition("[")[0]))
+                self._require_own(_file_of(layer.realPath))
 
     def _require_own(self, path: Path) -> None:
         """References may name any file; what is composed of others is used only if they are beside this one."""
@@ -155,6 +157,12 @@ class _Stage:
         if np.array_equal(matrix, np.eye(4)):
             return x
         return x @ matrix[:3, :3] + matrix[3, :3]
+
+
+def _file_of(asset: str) -> Path:
+    """The file that an asset is, or is in: packages name their parts in brackets."""
+    Ar: Any = import_module("pxr.Ar")  # its stubs lack these two
+    return Path(Ar.SplitPackageRelativePathOuter(asset)[0] if Ar.IsPackageRelativePath(asset) else asset)
 
 
 def _files_in(layer: Any) -> set[str]:

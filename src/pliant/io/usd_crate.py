@@ -93,7 +93,7 @@ def _look_at(name: bytes, section: bytes, version: int, values: Values) -> None:
 def _follow_all(fields: bytes, size: int, count: int, values: Values) -> None:
     """The last eight bytes of a field stand for its value."""
     require(size * count <= len(fields))
-    words = np.frombuffer(fields, np.uint64, size // 8 * count).reshape(count, -1)[:, -1]
+    words = np.frombuffer(fields, np.uint64, size // 8 * count).reshape(count, size // 8)[:, -1]
     for word in words.tolist():
         values.follow(word)
 
@@ -101,7 +101,7 @@ def _follow_all(fields: bytes, size: int, count: int, values: Values) -> None:
 def _require_tree(section: bytes, count: int) -> None:
     """Each path is the next of at most one other: usd-core goes all ways, twice as many after each that is not so."""
     (encoded,) = struct.unpack_from("<Q", section, 8)
-    require(count <= encoded)
+    require(encoded <= count <= encoded + 1)  # the empty path, of a reference that names no prim, is counted alone
     _, at = _integers(section, 16, encoded)
     _, at = _integers(section, at, encoded)
     jumps, _ = _integers(section, at, encoded)
@@ -114,6 +114,7 @@ def _integers(section: bytes, at: int, count: int) -> tuple[np.ndarray, int]:
     """Whole numbers, and where what follows them begins."""
     (size,) = struct.unpack_from("<Q", section, at)
     require(size <= len(section) - at - 8)
-    # A byte for four of them, and 255 bytes in one, is the best that packing can do.
-    require(count <= 1024 * (size + 1))
+    # A byte for four of them, and 255 bytes in one, is the best that packing can do. Of millions, which take 40 bytes
+    # each here, no file has all alike.
+    require(count <= min(1024 * (size + 1), max(2**22, 4 * size)))
     return unpack_integers(section[at + 8 : at + 8 + size], count), at + 8 + size

@@ -17,7 +17,11 @@ class Skin(NamedTuple):
 
     def samples(self) -> set[float]:
         """Times at which joints, shapes or influences are given."""
-        times = {*self.skinning.GetTimeSamples()} if self.skinning.HasJointInfluences() else set()
+        # Not all at once, by GetTimeSamples, which fails where no geomBindTransform is given.
+        influences = self.skinning.GetJointIndicesPrimvar(), self.skinning.GetJointWeightsPrimvar()
+        times: set[float] = set()
+        for attribute in (*influences, self.skinning.GetGeomBindTransformAttr()):
+            times.update(attribute.GetTimeSamples() if attribute else ())
         if self.animation:
             times.update(self.animation.GetJointTransformTimeSamples())
             times.update(self.animation.GetBlendShapeWeightTimeSamples())

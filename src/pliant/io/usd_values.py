@@ -28,7 +28,7 @@ _PAYLOAD = (1 << 48) - 1
 _LEAST_PACKED = 16  # shorter arrays are not packed, whatever is said of them
 # Whole numbers take a quarter of a byte at least, and what holds them shrinks 255 times at most.
 _MOST_EXPANSION = 1024
-_DEEPEST = 32
+_DEEPEST = 100
 # Dictionaries may be shared: a few hundred bytes can stand for more values than there are atoms.
 _MOST_VALUES = 2**20
 

@@ -73,6 +73,8 @@ def triangles_of(mesh: Any) -> tuple[Any, Any, Any]:
                 "the pyvista mesh has cells that are not triangles; its triangulate() cuts faces and strips"
             )
         return mesh.regular_faces, None, None
+    if hasattr(mesh, "cell_faces"):  # a VolumeMesh
+        raise ShapeError("a VolumeMesh has faces inside, too; its surface() is what TriMesh takes")
     if hasattr(mesh, "faces") and hasattr(mesh, "vertices"):  # trimesh.Trimesh
         return np.asarray(mesh.faces), None, None
     return mesh, None, None
