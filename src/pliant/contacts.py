@@ -1,4 +1,4 @@
-"""The tables that come out: contacts, queries, a safe step, and what every stage did."""
+"""The tables that come out of meshes: contacts, intersections, what is near or inside, a safe step."""
 
 from __future__ import annotations
 
