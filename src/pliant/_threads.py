@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any
 
-T = TypeVar("T")
 Progress = Callable[[int, int], None]
 
 _NO_MORE = object()
@@ -18,6 +17,13 @@ _NO_MORE = object()
 
 class Stopped(Exception):
     """Raised inside a worker to leave its chunk because somebody asked everyone to stop."""
+
+
+class Job:
+    """Part of a flow of work: a function that is called with what the jobs return that it needs."""
+
+    def __init__(self, work: Callable[..., Any], *needs: str) -> None:
+        self.work, self.needs = work, needs
 
 
 class Crew:
@@ -81,11 +87,32 @@ class Crew:
         ends = [count * i // parts for i in range(parts + 1)]
         self.run(lambda _, i: work(ends[i], ends[i + 1]), range(parts))
 
-    def gather(self, jobs: Sequence[Callable[[], T]]) -> list[T]:
-        """What functions return that have nothing to do with each other, each called by whoever is free."""
-        found: dict[int, T] = {}
-        self.run(lambda _, i: found.update({i: jobs[i]()}), range(len(jobs)))
-        return [found[i] for i in range(len(jobs))]
+    def flow(self, jobs: Mapping[str, Job]) -> None:
+        """Runs every job once those that it needs are done, which come before it; of several, the first one first."""
+        waiting, done, change = dict(jobs), {}, threading.Condition()
+        for i, (name, job) in enumerate(jobs.items()):
+            if not set(job.needs) <= set(list(jobs)[:i]):
+                raise ValueError(f"job {name} needs {', '.join(job.needs)}, not all of which come before it")
+
+        def take() -> str | None:
+            with change:
+                while waiting and not self.stop.is_set():
+                    for name, job in waiting.items():
+                        if all(need in done for need in job.needs):
+                            del waiting[name]
+                            return name
+                    change.wait(0.1)  # with a timeout, for Ctrl-C and for errors of others
+            return None
+
+        def work(_worker: int, _chunk: int) -> None:
+            while (name := take()) is not None:
+                job = jobs[name]
+                result = job.work(*(done[need] for need in job.needs))
+                with change:
+                    done[name] = result
+                    change.notify_all()
+
+        self.run(work, range(min(self.threads, len(jobs))))
 
 
 ALONE = Crew(1)  # for what the calling thread does by itself

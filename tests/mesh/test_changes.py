@@ -202,7 +202,7 @@ def test_grids_with_shells_change():
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_threads_change_nothing(threads, monkeypatch):
-    monkeypatch.setattr("pliant.mesh.changed_losses._LEAST", 8)  # several searches for one kind of features
+    monkeypatch.setattr("pliant.mesh.changed_orphans._LEAST", 8)  # several searches for one kind of features
     rng = np.random.default_rng(8)
     mesh = computed(pliant.VolumeMesh(tetrahedra(4, shuffled=6)))
     for _ in range(4):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pliant._jit import bare_kernel, helper, in_line, kernel, prefetch
-from pliant._threads import ALONE, Crew
 from pliant.mesh.cells import MOST_CORNERS, Rows
 from pliant.mesh.orphans import REACH_WORDS
 
@@ -40,26 +39,40 @@ class Cells(NamedTuple):
     triangles: np.ndarray  # (m, 3) int32, those of the faces
 
 
-def cells_of(
-    mesh: VolumeMesh, reach: np.ndarray | None = None, unknown: np.ndarray | None = None, crew: Crew = ALONE
-) -> Cells:
-    """reach : where it is known of some cells, (c, 8) with room for the others, the ids of which are unknown."""
-    at_vertices, at_edges, at_faces = mesh.vertex_cells, mesh.edge_cells, mesh.face_cells
+class Owned(NamedTuple):
+    """Features of one kind."""
+
+    rows: Rows  # of each cell: those of which it is the first, ascending
+    first: np.ndarray  # (m,) int32: the first cell of each, -1 for those without any
+
+
+def cells_of(mesh: VolumeMesh) -> Cells:
     count = len(mesh.types)
-    (*of_edges, e), (*of_vertices, v) = crew.gather(
-        [lambda: _list_owned(*at_edges, count), lambda: _list_owned(*at_vertices, count)]
-    )
-    # Faces are numbered in the order of their first cells.
-    f = at_faces.items[at_faces.start[:-1]]
-    start = _list_starts(f, count)
-    cells = Cells(
-        mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, at_vertices, at_edges, at_faces,
-        Rows(*of_vertices), Rows(*of_edges), Rows(start, np.arange(len(f), dtype=np.int32)),
-        np.empty((count, REACH_WORDS), np.int64) if reach is None else reach, mesh.edges, mesh.faces,
-    )  # fmt: skip
-    unknown = np.arange(count) if unknown is None else unknown
-    crew.run_range(lambda a, b: _find_reach(cells, (v, e, f), unknown[a:b]), len(unknown), 256)
+    kinds = owned(mesh.vertex_cells, count), owned(mesh.edge_cells, count), owned_faces(mesh.face_cells, count)
+    cells = join_cells(mesh, kinds, np.empty((count, REACH_WORDS), np.int64))
+    find_reach(cells, kinds, np.arange(count))
     return cells
+
+
+def owned(features: Rows, count: int) -> Owned:
+    """What each of so many cells owns; features : the cells at each."""
+    start, items, first = _list_owned(*features, count)
+    return Owned(Rows(start, items), first)
+
+
+def owned_faces(faces: Rows, count: int) -> Owned:
+    """The same for faces, which are numbered in the order of their first cells."""
+    first = faces.items[faces.start[:-1]]
+    return Owned(Rows(_list_starts(first, count), np.arange(len(first), dtype=np.int32)), first)
+
+
+def join_cells(mesh: VolumeMesh, kinds: tuple[Owned, Owned, Owned], reach: np.ndarray) -> Cells:
+    """kinds : vertices, edges and faces."""
+    vertices, edges, faces = kinds
+    return Cells(
+        mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, mesh.vertex_cells, mesh.edge_cells,
+        mesh.face_cells, vertices.rows, edges.rows, faces.rows, reach, mesh.edges, mesh.faces,
+    )  # fmt: skip
 
 
 @kernel
@@ -151,9 +164,9 @@ def cells_adjacent(corners, count, i, j):
 
 
 @bare_kernel
-def _find_reach(cells, firsts, ids):
-    """Writes reach of the cells ids; firsts : the first cell of each vertex, edge and face."""
-    of_vertex, of_edge, of_face = firsts
+def find_reach(cells, kinds, ids):
+    """Writes reach of the cells ids; kinds : Owned, of vertices, edges and faces."""
+    of_vertex, of_edge, of_face = kinds[0].first, kinds[1].first, kinds[2].first
     corners, corner_count, edges, faces, reach = (
         cells.corners,
         cells.corner_count,
@@ -164,7 +177,7 @@ def _find_reach(cells, firsts, ids):
     for r in range(len(ids)):
         i = ids[r]
         if r + 2 < len(ids):
-            _prefetch_firsts(cells, firsts, ids[r + 2])
+            _prefetch_firsts(cells, (of_vertex, of_edge, of_face), ids[r + 2])
         for word in range(REACH_WORDS):
             reach[i, word] = 0
         for k in range(corner_count[i]):  # the owners of its vertices have its own corners among theirs

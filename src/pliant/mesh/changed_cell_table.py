@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pliant._jit import kernel
-from pliant._threads import Crew
-from pliant.mesh.cell_features import Cells, cells_of
-from pliant.mesh.changed_features import Kind
+from pliant._threads import Job
+from pliant.mesh.cell_features import Cells, Owned, find_reach, join_cells, owned, owned_faces
+from pliant.mesh.changed_features import KINDS, Change, Kind
 from pliant.mesh.changed_lists import pick_rows
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh
 
 
-def change_cell_table(
-    old: VolumeMesh, new: VolumeMesh, kinds: tuple[Kind, Kind, Kind], old_of_new: np.ndarray, crew: Crew
-) -> Cells:
-    """kinds : vertices, edges and faces of the new mesh, which has all else already; old_of_new : (c',) cells."""
-    stale = old_of_new < 0
+class Unfinished(NamedTuple):
+    """A cell table, in which the reach of some cells is not that of this mesh."""
+
+    cells: Cells
+    owned: tuple[Owned, Owned, Owned]  # vertices, edges and faces
+    stale: np.ndarray  # int64, those cells
+
+
+def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change) -> dict[str, Job]:
+    """``cells`` is the Unfinished table: enough for what needs no reach."""
+    count, owned_kinds = len(new.types), [f"owned {kind}" for kind in KINDS]
+
+    def join(*found) -> Unfinished:
+        return _join(old, new, change, found[:3], found[3:6], found[6])
+
+    return {
+        "owned edges": Job(lambda rows: owned(rows, count), "edge_cells"),
+        "owned vertices": Job(lambda _: owned(new.vertex_cells, count), "vertices"),
+        "owned faces": Job(lambda rows: owned_faces(rows, count), "face_cells"),
+        "reach": Job(lambda: pick_rows(old.cell_table.reach, change.old_of_new, count)),
+        "cells": Job(join, *KINDS, *owned_kinds, "reach", "cell_edges"),
+    }
+
+
+def reach_jobs(new: VolumeMesh, parts: int) -> dict[str, Job]:
+    """What remains of the cell table, in so many parts."""
+    jobs = {f"reach {k}": Job(lambda table, k=k: _renew_reach(table, k, parts), "cells") for k in range(parts)}
+    return jobs | {"cell_table": Job(lambda table, *_: vars(new).update(cell_table=table.cells), "cells", *jobs)}
+
+
+def _join(
+    old: VolumeMesh, new: VolumeMesh, change: Change, kinds: tuple[Kind, Kind, Kind], owned: tuple[Owned, Owned, Owned],
+    reach: np.ndarray,
+) -> Unfinished:  # fmt: skip
+    """The new mesh has all else already; reach : of the cells that stay."""
+    stale = change.old_of_new < 0
     before = old.vertex_cells, old.edge_cells, old.face_cells
     after = new.vertex_cells, new.edge_cells, new.face_cells
     for kind, lists, new_lists in zip(kinds, before, after):
-        _mark_stale(kind, lists, new_lists, old_of_new, stale)
-    reach = pick_rows(old.cell_table.reach, old_of_new, len(old_of_new))
-    return cells_of(new, reach, np.flatnonzero(stale), crew)
+        _mark_stale(kind, lists, new_lists, change.old_of_new, stale)
+    return Unfinished(join_cells(new, owned, reach), owned, np.flatnonzero(stale))
 
 
 @kernel
@@ -40,3 +70,8 @@ def _mark_stale(kind, lists, new_lists, old_of_new, stale):
         if begin < end and (o < 0 or old_of_new[new_lists.items[begin]] != lists.items[lists.start[o]]):
             for s in range(begin, end):
                 stale[new_lists.items[s]] = True
+
+
+def _renew_reach(table: Unfinished, part: int, parts: int) -> None:
+    count = len(table.stale)
+    find_reach(table.cells, table.owned, table.stale[count * part // parts : count * (part + 1) // parts])

@@ -9,6 +9,9 @@ import numpy as np
 from pliant._jit import helper, kernel
 from pliant.mesh.cells import MOST_CORNERS
 
+KINDS = "vertices", "edges", "faces"
+VERTICES, EDGES, FACES = range(3)  # in all tuples of kinds
+
 # What became of the cells of a feature; the first three are bits.
 UNTOUCHED, LOST, GAINED, GONE = 0, 1, 2, 4
 
@@ -29,6 +32,13 @@ class Kind(NamedTuple):
     state: np.ndarray  # (m,) int8: LOST if a cell of it was removed, GAINED if one was added, both if both were
     of_added: np.ndarray  # int32, those of the added cells, one after the other
     touched: np.ndarray  # int32, those that lost or gained cells, ascending
+
+
+class EdgeTable(NamedTuple):
+    edges: np.ndarray  # (e', 2) int32, of the new mesh
+    new_of_old: np.ndarray  # (e,) int32, -1 for those that are gone
+    old_of_new: np.ndarray  # (e',) int32, -1 for new ones
+    state: np.ndarray  # (e',) int8, as in Kind
 
 
 class Known(NamedTuple):

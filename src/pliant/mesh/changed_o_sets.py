@@ -10,16 +10,19 @@ that. So what stays is still sorted, but for pairs of touched faces, and the oth
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pliant._jit import bare_kernel, helper, in_line, kernel
-from pliant._threads import Crew
-from pliant.mesh.cell_features import cells_adjacent
+from pliant._threads import Job
+from pliant.mesh.cell_features import Cells, cells_adjacent
 from pliant.mesh.cells import Rows
-from pliant.mesh.changed_features import GAINED, LOST, UNTOUCHED, Change, Kind
-from pliant.mesh.changed_orphans import find_changed, list_gone
+from pliant.mesh.changed_cell_table import Unfinished
+from pliant.mesh.changed_features import EDGES, FACES, GAINED, KINDS, LOST, UNTOUCHED, VERTICES, Change, Kind
+from pliant.mesh.changed_orphans import Gone, Suspects, find_changed, list_gone, list_suspects
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
 
 if TYPE_CHECKING:
@@ -37,33 +40,71 @@ class Kept(NamedTuple):
     vertices: np.ndarray  # (m', n) int32, of the new ones
 
 
-def change_o_sets(
-    old: VolumeMesh, new: VolumeMesh, kinds: tuple[Kind, Kind, Kind], change: Change, crew: Crew
-) -> tuple[np.ndarray, np.ndarray]:
-    """O-sets of the new mesh, which has all else already; kinds : its vertices, edges and faces."""
-    table, is_added = new.cell_table, change.old_of_new < 0
-    own = np.arange(new.vertex_limit, dtype=np.int32)[:, None]
-    vertices = _kept(kinds[0], old.vertex_limit, table.vertex_cells, own)
-    edges = _kept(kinds[1], len(old.edges), table.edge_cells, table.ends)
-    faces = _kept(kinds[2], len(old.faces), table.face_cells, table.triangles)
-    untouched = faces._replace(name=_name(*kinds[2][:2], len(old.faces), LOST | GAINED))
-    gone = list_gone(old, change.removed, (vertices.name, edges.name, faces.name))
-    cells = (table.corners, table.corner_count), is_added
-    turned = _keys_of_touched(old.o_sets[0], vertices, faces, kinds[2].state, cells)
-    first, second = find_changed(table, gone, kinds, change.added, MOST_ORPHANS, crew)
-    edge_edge, vertex_face = crew.gather(
-        [
-            lambda: _merge_pairs(old.o_sets[1], edges, edges, np.sort(second), cells),
-            lambda: _merge_pairs(old.o_sets[0], vertices, untouched, np.sort(np.concatenate((turned, first))), cells),
-        ]
-    )
-    if max(len(vertex_face), len(edge_edge)) > MOST_ORPHANS:
-        raise TooManyOrphans(f"more than {MOST_ORPHANS} orphan pairs")
-    return vertex_face, edge_edge
+class Names(NamedTuple):
+    """As in Kept, of all kinds."""
+
+    vertices: np.ndarray
+    edges: np.ndarray
+    faces: np.ndarray
+    untouched: np.ndarray  # faces, -1 for those that lost or gained cells
 
 
-def _kept(kind: Kind, count: int, cells: Rows, vertices: np.ndarray) -> Kept:
-    return Kept(_name(kind.old_of_new, kind.state, count, UNTOUCHED), cells, vertices)
+def o_set_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> dict[str, Job]:
+    """The searches for the orphans of each kind are in so many parts."""
+
+    def search(table: Unfinished, gone: Gone, suspects: list[Suspects], kind: int, k: int) -> np.ndarray:
+        return find_changed(table.cells, gone, kind, suspects[kind].part(k, parts), MOST_ORPHANS)
+
+    searches = {
+        (kind, k): Job(partial(search, kind=kind, k=k), "cells", "gone", "suspects")
+        for kind in (EDGES, VERTICES, FACES)
+        for k in range(parts)
+    }
+    of_edges = [f"search {kind} {k}" for kind, k in searches if kind == EDGES]
+    of_others = [f"search {kind} {k}" for kind, k in searches if kind != EDGES]
+    return {
+        "names": Job(lambda *kinds: _name_features(old, kinds), *KINDS),
+        "gone": Job(lambda names: list_gone(old, change.removed, names[:3]), "names"),
+        "suspects": Job(lambda gone, *kinds: list_suspects(gone, kinds), "gone", *KINDS),
+        **{f"search {kind} {k}": job for (kind, k), job in searches.items()},
+        "edge_edge": Job(
+            lambda table, names, *found: _change_edges(old, change, table.cells, names, found),
+            "cells", "names", *of_edges,
+        ),
+        "vertex_face": Job(
+            lambda table, names, faces, *found: _change_faces(old, change, table.cells, names, faces, found),
+            "cells", "names", "faces", *of_others,
+        ),
+        "o_sets": Job(lambda *both: vars(new).update(o_sets=both), "vertex_face", "edge_edge"),
+    }  # fmt: skip
+
+
+def _name_features(old: VolumeMesh, kinds: tuple[Kind, Kind, Kind]) -> Names:
+    counts = old.vertex_limit, len(old.edges), len(old.faces)
+    vertices, edges, faces = (_name(*kind[:2], count, UNTOUCHED) for kind, count in zip(kinds, counts))
+    return Names(vertices, edges, faces, _name(*kinds[FACES][:2], counts[FACES], LOST | GAINED))
+
+
+def _change_faces(
+    old: VolumeMesh, change: Change, table: Cells, names: Names, faces: Kind, found: Sequence[np.ndarray]
+) -> np.ndarray:
+    """Orphans (vertex, face) of the new mesh; found : keys, some repeatedly, of those that had to be looked for."""
+    own = np.arange(len(table.vertex_cells.start) - 1, dtype=np.int32)[:, None]
+    vertices = Kept(names.vertices, table.vertex_cells, own)
+    kept = Kept(names.faces, table.face_cells, table.triangles)
+    cells = (table.corners, table.corner_count), change.old_of_new < 0
+    turned = _keys_of_touched(old.o_sets[0], vertices, kept, faces.state, cells)
+    keys = np.sort(np.concatenate((turned, *found)))
+    return _merge_pairs(old.o_sets[0], vertices, kept._replace(name=names.untouched), keys, cells)
+
+
+def _change_edges(
+    old: VolumeMesh, change: Change, table: Cells, names: Names, found: Sequence[np.ndarray]
+) -> np.ndarray:
+    """Orphans (edge, edge), as above."""
+    edges = Kept(names.edges, table.edge_cells, table.ends)
+    cells = (table.corners, table.corner_count), change.old_of_new < 0
+    return _merge_pairs(old.o_sets[1], edges, edges, np.sort(np.concatenate(found)), cells)
 
 
 @kernel
@@ -104,7 +145,10 @@ def _merge_pairs(
 ) -> np.ndarray:
     """(k, 2) int32, sorted, each once: pairs that have names and stay orphans, under these, and those of the keys."""
     out = np.empty((len(pairs) + len(keys), 2), np.int32)
-    return out[: _write_pairs(pairs, one, other, keys, cells, out)]  # a few too many: less than one more copy
+    count = _write_pairs(pairs, one, other, keys, cells, out)
+    if count > MOST_ORPHANS:
+        raise TooManyOrphans(f"more than {MOST_ORPHANS} orphan pairs")
+    return out[:count]  # a few too many: less than one more copy
 
 
 @bare_kernel

@@ -1,100 +1,122 @@
 """Pairs of features of a changed volume mesh that may have become orphans, and are some.
 
-Those of a new feature are found from it, in all near cells; those of features that lost cells in ``changed_losses.py``.
+Those of a new feature are found from it (``changed_gains.py``), those of features that lost cells from these
+(``changed_losses.py``).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant._jit import bare_kernel, prefetch
-from pliant._threads import Crew
 from pliant.mesh.cell_features import Cells
 from pliant.mesh.cells import CORNER_COUNT, EDGE_COUNT, FACE_COUNT, Rows, list_corners, transpose
-from pliant.mesh.changed_features import Kind
+from pliant.mesh.changed_features import EDGES, FACES, GAINED, VERTICES, Kind
+from pliant.mesh.changed_gains import search_gains
 from pliant.mesh.changed_lists import pick_lists, starts_of
-from pliant.mesh.changed_losses import Gone, find_from_losses
-from pliant.mesh.o_sets import (
-    Sought,
-    all_near,
-    clear_masks,
-    edges_of_edges,
-    faces_of_vertices,
-    find_near,
-    find_orphans,
-    new_marks,
-)
+from pliant.mesh.changed_losses import Losses, list_losses, search_losses
+from pliant.mesh.changed_seeking import Seek
+from pliant.mesh.o_sets import find_orphans
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh
+
+_SOUGHT = FACES, EDGES, VERTICES  # what each kind is sought with
+_LEAST = 512  # features that are worth a search with room of its own
+
+
+class Gone(NamedTuple):
+    """Removed cells."""
+
+    corners: np.ndarray  # (k, 8) int32
+    at_vertices: Rows  # which of them were at each vertex
+    features: tuple[Rows, Rows, Rows]  # vertices, edges and faces of each that are still there: new ids, -1 for others
+
+
+class Suspects(NamedTuple):
+    """Features of one kind that may have orphans that they had not."""
+
+    lost: np.ndarray  # int32, some of their cells were removed
+    avoided: np.ndarray  # (k, 8) int32, the vertices that all these had, some repeatedly
+    new: np.ndarray  # int32
+
+    def part(self, k: int, count: int) -> Suspects:
+        """The k-th of so many."""
+        lost, new = (_part(len(ids), k, count) for ids in (self.lost, self.new))
+        return Suspects(self.lost[lost], self.avoided[lost], self.new[new])
+
+
+def _part(total: int, k: int, count: int) -> slice:
+    count = min(count, 1 + total // _LEAST)
+    return slice(total * min(k, count) // count, total * min(k + 1, count) // count)
 
 
 def list_gone(old: VolumeMesh, removed: np.ndarray, names: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Gone:
     """names : twice the new ids of old vertices, edges and faces, or one more; or -1."""
     corners, types = old.corners[removed], old.types[removed]
     start, vertices = list_corners(corners, CORNER_COUNT[types])
-    edges = Rows(starts_of(types, EDGE_COUNT), names[1][pick_lists(*old.cell_edges, removed)] >> 1)
-    faces = Rows(starts_of(types, FACE_COUNT), names[2][pick_lists(*old.cell_faces, removed)] >> 1)
+    edges = Rows(starts_of(types, EDGE_COUNT), names[EDGES][pick_lists(*old.cell_edges, removed)] >> 1)
+    faces = Rows(starts_of(types, FACE_COUNT), names[FACES][pick_lists(*old.cell_faces, removed)] >> 1)
     at_vertices = Rows(*transpose(start, vertices, old.vertex_limit))
-    return Gone(corners, at_vertices, Rows(start, names[0][vertices] >> 1), edges, faces)
+    return Gone(corners, at_vertices, (Rows(start, names[VERTICES][vertices] >> 1), edges, faces))
 
 
-def find_changed(
-    cells: Cells, gone: Gone, kinds: tuple[Kind, Kind, Kind], added: np.ndarray, most: int, crew: Crew
-) -> tuple[np.ndarray, np.ndarray]:
-    """Keys (vertex, face) and (edge, edge), some repeatedly; kinds : vertices, edges and faces; added : cells.
+def list_suspects(gone: Gone, kinds: tuple[Kind, Kind, Kind]) -> list[Suspects]:
+    """Of each kind."""
+    out = []
+    for kind, rows in zip(kinds, gone.features):
+        touched = kind.touched
+        new = touched[(kind.old_of_new[touched] < 0) & (kind.state[touched] & GAINED != 0)]
+        out.append(Suspects(*list_losses(rows, gone.corners, len(kind.state)), new))
+    return out
 
-    Raises TooManyOrphans where one search finds more than ``most``.
+
+def find_changed(cells: Cells, gone: Gone, number: int, suspects: Suspects, most: int) -> np.ndarray:
+    """Keys of orphans, some repeatedly; of vertices and faces the vertex first, of edges the smaller one.
+
+    number : of the kind that is suspected. Raises TooManyOrphans where a search finds more than ``most``.
     """
-    vertices, edges, faces = (np.unique(kind.of_added[kind.old_of_new[kind.of_added] < 0]) for kind in kinds)
-    to_faces, to_edges = Sought(cells.owned_faces, False), Sought(cells.owned_edges, False)
-    first, second = find_from_losses(cells, gone, most, crew)
-    _prefetch_surroundings(cells, added)
-    of_edges, of_vertices, of_faces = crew.gather(
-        [
-            lambda: find_orphans(edges_of_edges, cells, edges, to_edges, most),
-            lambda: find_orphans(faces_of_vertices, cells, vertices, to_faces, most),
-            lambda: find_orphans(_vertices_of_faces, cells, faces, new_marks(cells), most),
-        ]
+    keys = np.concatenate(
+        (
+            _found_from_losses(cells, gone, number, suspects, most) if len(suspects.lost) else np.empty(0, np.int64),
+            _found_from_gains(cells, number, suspects, most) if len(suspects.new) else np.empty(0, np.int64),
+        )
     )
-    return np.concatenate((first, of_vertices, of_faces)), np.concatenate((second, of_edges))
+    if number == VERTICES:
+        return keys
+    a, b = keys >> 32, keys & 0xFFFFFFFF
+    return b << 32 | a if number == FACES else np.minimum(a, b) << 32 | np.maximum(a, b)
 
 
-@bare_kernel
-def _prefetch_surroundings(cells, ids):
-    """Of the cells ids: what the searches look at next, none of which would else be in the cache."""
-    corners, start, items = cells.corners, cells.vertex_cells.start, cells.vertex_cells.items
-    for i in ids:
-        for k in range(cells.corner_count[i]):
-            prefetch(items, start[corners[i, k]])
-    for i in ids:
-        for k in range(cells.corner_count[i]):
-            for t in range(start[corners[i, k]], start[corners[i, k] + 1]):
-                prefetch(corners, items[t])
+def _found_from_losses(cells: Cells, gone: Gone, number: int, suspects: Suspects, most: int) -> np.ndarray:
+    # Some that are avoided, or of removed cells, may be of no cell any more.
+    limit = max(len(cells.vertex_cells.start) - 1, int(gone.corners.max()) + 1)
+    seek = _seek(cells, number, limit)
+    none = Rows(np.zeros(1, np.int64), np.empty(0, np.int32))
+    # Of two that both lost cells, the vertex finds the face.
+    also = (none, none) if number == FACES else (gone.at_vertices, gone.features[_SOUGHT[number]])
+    losses = Losses(seek, suspects.avoided, also[0], gone.corners, also[1])
+    return find_orphans(search_losses, cells, suspects.lost, losses, most)
 
 
-@bare_kernel
-def _vertices_of_faces(cells, ids, marks, done, keys, count):
-    """Orphans of the faces ids[done:], as the searches in o_sets."""
-    triangles, corners, at_vertices, at_faces = cells.triangles, cells.corners, cells.vertex_cells, cells.face_cells
-    for r in range(done, len(ids)):
-        f, before = ids[r], count
-        own = triangles[f, 0], triangles[f, 1], triangles[f, 2]
-        for n in range(find_near(cells, marks, at_faces, (own, r, f), 0)):
-            j = marks.near[n]
-            for k in range(cells.corner_count[j]):
-                v = corners[j, k]
-                if v == own[0] or v == own[1] or v == own[2] or at_vertices.items[at_vertices.start[v]] != j:
-                    continue
-                if all_near(marks, at_vertices, r, v):
-                    if count == len(keys):
-                        clear_masks(cells, marks.mask, at_faces, f)
-                        for i in range(len(marks.seen)):  # the next call starts with this face
-                            marks.seen[i] = -1
-                        return r, before
-                    keys[count] = np.int64(v) << 32 | np.int64(f)
-                    count += 1
-        clear_masks(cells, marks.mask, at_faces, f)
-    return len(ids), count
+def _found_from_gains(cells: Cells, number: int, suspects: Suspects, most: int) -> np.ndarray:
+    count = len(cells.corners)
+    seek = _seek(cells, number, len(cells.vertex_cells.start) - 1)
+    seek = seek._replace(met=np.full(count, np.int32(-1)), near=np.empty(count + 1, np.int32))
+    return find_orphans(search_gains, cells, suspects.new, seek, most)
+
+
+def _seek(cells: Cells, number: int, limit: int) -> Seek:
+    """limit : above all vertices that have masks."""
+    other = _SOUGHT[number]
+    at = cells.vertex_cells, cells.edge_cells, cells.face_cells
+    vertices = np.arange(len(at[VERTICES].start) - 1, dtype=np.int32)[:, None], cells.ends, cells.triangles
+    owned = cells.owned_vertices, cells.owned_edges, cells.owned_faces
+    features = Rows(np.empty(0, np.int64), cells.corners.reshape(-1)), cells.edges, cells.faces
+    count = len(at[other].start) - 1
+    met, asked = np.full(count, np.int32(-1)), np.empty(count + 1, np.int32)
+    return Seek(
+        at[number], at[other], vertices[number], vertices[other], owned[other], features[other],
+        np.zeros(limit, np.int64), met, np.empty(0, np.int32), asked,
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant._jit import kernel
-from pliant._threads import Crew
+from pliant._threads import Crew, Job
 from pliant.mesh.cells import (
     CORNER_COUNT,
     EDGE_COUNT,
@@ -25,11 +25,12 @@ from pliant.mesh.cells import (
     list_triangles,
     number_triangles,
 )
-from pliant.mesh.changed_cell_table import change_cell_table
+from pliant.mesh.changed_cell_table import cell_table_jobs, reach_jobs
 from pliant.mesh.changed_features import (
     GAINED,
     LOST,
     Change,
+    EdgeTable,
     Kind,
     Known,
     find_faces,
@@ -47,7 +48,7 @@ from pliant.mesh.changed_lists import (
     pick_rows,
     starts_of,
 )
-from pliant.mesh.changed_o_sets import change_o_sets
+from pliant.mesh.changed_o_sets import o_set_jobs
 from pliant.mesh.orphans import TooManyOrphans
 from pliant.mesh.triangles import TriMesh
 
@@ -77,31 +78,37 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
 
     Where the old one has faces but not yet which cells are at a vertex, it computes that now: features are found by it.
     """
-    known, carried = vars(old), vars(new)
+    known = vars(old)
     changed = len(change.removed) + len(change.added)
     if not ("vertex_cells" in known or "_face_table" in known) or changed > MOST_CHANGED * len(change.new_of_old):
         return
-    carried["corners"] = _change_corners(old, new, change)
-    _ = old.vertex_cells  # which all that follows looks at
-    if "_face_table" not in known:
-        _change_vertices(old, new, change)
-        return
-    faces, vertices = crew.gather([lambda: _change_faces(old, new, change), lambda: _change_vertices(old, new, change)])
-    edges, _ = crew.gather(
-        [lambda: _change_edges(old, new, change, faces), lambda: _change_face_cells(old, new, change, faces)]
-    )
-    if edges is None:
-        return
-    kinds = vertices, edges, faces
+    _ = old.vertex_cells, new.types, new.vertex_limit  # which all that follows looks at
+    jobs = {"corners": Job(lambda: _change_corners(old, new, change))}
+    # Edges first: theirs is the longest way.
+    if "_face_table" in known:
+        jobs["faces"] = Job(lambda corners: _change_faces(old, new, change, corners), "corners")
+        if "_edge_table" in vars(old.features()):
+            jobs["edge_table"] = Job(lambda faces: _change_edge_table(old, new, change, faces), "faces")
+            jobs["edges"] = Job(lambda *found: _change_face_edges(old, new, change, *found), "faces", "edge_table")
+    if "edge_cells" in known:
+        jobs["edge_cells"] = Job(lambda edges: _change_edge_cells(old, new, change, edges), "edges")
+    if "cell_edges" in known:
+        jobs["cell_edges"] = Job(lambda *found: _change_cell_edges(old, new, change, *found), "edge_table", "edges")
+    jobs["vertices"] = Job(lambda corners: _change_vertices(old, new, change, corners), "corners")
+    if "face_cells" in known:
+        jobs["face_cells"] = Job(lambda faces: _change_face_cells(old, new, change, faces), "faces")
     if "cell_table" in known:
-        carried["cell_table"] = change_cell_table(old, new, kinds, change.old_of_new, crew)
+        jobs |= cell_table_jobs(old, new, change)
     if "o_sets" in known:
-        with suppress(TooManyOrphans):  # said when they are asked for, as in a fresh mesh
-            carried["o_sets"] = change_o_sets(old, new, kinds, change, crew)
+        jobs |= o_set_jobs(old, new, change, crew.threads)
+    if "cell_table" in known:
+        jobs |= reach_jobs(new, crew.threads)  # the searches for orphans need not wait for these
+    with suppress(TooManyOrphans):  # said when they are asked for, as in a fresh mesh
+        crew.flow(jobs)
 
 
 def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndarray:
-    corners = pick_rows(old.corners, change.old_of_new, len(change.old_of_new))
+    corners = vars(new)["corners"] = pick_rows(old.corners, change.old_of_new, len(change.old_of_new))
     first = 0
     for array in new.cells.values():
         ids = change.added[(change.added >= first) & (change.added < first + len(array))]
@@ -111,12 +118,12 @@ def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndar
     return corners
 
 
-def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
+def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.ndarray) -> Kind:
     ids = np.arange(new.vertex_limit, dtype=np.int32)
     ids[old.vertex_limit :] = -1
     start = old.vertex_cells.start[: new.vertex_limit + 1]
     ids[np.flatnonzero(start[1:] == start[:-1])] = -1
-    start, of_added = list_corners(new.corners[change.added], CORNER_COUNT[new.types[change.added]])
+    start, of_added = list_corners(corners[change.added], CORNER_COUNT[new.types[change.added]])
     state = np.zeros(max(old.vertex_limit, new.vertex_limit), np.int8)
     state[old.corners[change.removed].ravel()] = LOST
     state[of_added] |= GAINED
@@ -132,9 +139,9 @@ def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     return vertices
 
 
-def _change_lists(lists: Rows, features: Kind, change: Change, start: np.ndarray) -> Rows:
-    """Cells at each feature; start : where the features of each cell of the new mesh start."""
-    return _merged(lists, features, change, start[change.added + 1] - start[change.added], int(start[-1]))
+def _change_lists(lists: Rows, features: Kind, change: Change, counts: np.ndarray) -> Rows:
+    """Cells at each feature; counts : (c',) features of each cell of the new mesh."""
+    return _merged(lists, features, change, counts[change.added], int(counts.sum()))
 
 
 def _merged(lists: Rows, features: Kind, change: Change, counts: np.ndarray, total: int) -> Rows:
@@ -144,8 +151,8 @@ def _merged(lists: Rows, features: Kind, change: Change, counts: np.ndarray, tot
     return Rows(*merge_lists(lists, change.new_of_old, features.old_of_new, features.touched, added, total))
 
 
-def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
-    _, triangles = list_triangles(new.types[change.added], new.corners[change.added])
+def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.ndarray) -> Kind:
+    _, triangles = list_triangles(new.types[change.added], corners[change.added])
     found = find_faces(triangles, old.vertex_cells, old.cell_faces, old.faces)
     unknown = np.flatnonzero(found < 0)
     if len(unknown):
@@ -161,7 +168,7 @@ def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     new_state[touched] = state[sources[touched]]
     sources[touched[sources[touched] >= len(old.faces)]] = -1
     faces = pick_rows(old.faces, sources, len(sources))
-    begin, seen = list_triangles(new.types[moved[:, 1]], new.corners[moved[:, 1]])
+    begin, seen = list_triangles(new.types[moved[:, 1]], corners[moved[:, 1]])
     faces[touched] = seen[begin[:-1] + moved[:, 2]]  # as the cell sees it that is now the first
     features = TriMesh()
     features.faces = faces
@@ -169,47 +176,38 @@ def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change) -> Kind:
     return Kind(sources, new_state, of_added, touched)
 
 
-def _change_face_cells(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> None:
-    if "face_cells" in vars(old):
-        vars(new)["face_cells"] = _change_lists(old.face_cells, faces, change, new.cell_faces.start)
+def _change_face_cells(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> Rows:
+    rows = vars(new)["face_cells"] = _change_lists(old.face_cells, faces, change, FACE_COUNT[new.types])
+    return rows
 
 
-def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> Kind | None:
-    """The edges, in their cells too, where the old mesh has them."""
-    if "_edge_table" not in vars(old.features()):
-        return None
-    edges, name = _change_edge_table(old, new, change, faces)
-    if "cell_edges" in vars(old):
-        edges = _change_cell_edges(old, new, change, (faces, edges, name))
-        if "edge_cells" in vars(old):
-            vars(new)["edge_cells"] = _change_lists(old.edge_cells, edges, change, new.cell_edges.start)
-    return edges
-
-
-def _change_edge_table(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> tuple[Kind, np.ndarray]:
-    """And the new ids of the old edges."""
+def _change_edge_table(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> EdgeTable:
     known = Known(old.corners, *old.vertex_cells, *old.cell_faces, old.edges, old.face_edges)
     is_held = np.zeros(len(old.faces), bool)
     is_held[faces.old_of_new[faces.touched[faces.state[faces.touched] == LOST]]] = True
     state = mark_edges(known, change.new_of_old, change.removed, is_held)
     sides = np.unique(triangle_sides(new.faces, faces.of_added))
-    edges, name, old_of_new, new_state = merge_edges(old.edges, state, sides)
-    face_edges = pick_renamed(old.face_edges, faces.old_of_new, name)
-    find_sides(new.faces, faces.touched, faces.old_of_new, edges, face_edges)
-    vars(new.features())["_edge_table"] = edges, face_edges
-    return Kind(old_of_new, new_state, np.empty(0, np.int32), np.flatnonzero(new_state).astype(np.int32)), name
+    return EdgeTable(*merge_edges(old.edges, state, sides))
 
 
-def _change_cell_edges(
-    old: VolumeMesh, new: VolumeMesh, change: Change, features: tuple[Kind, Kind, np.ndarray]
-) -> Kind:
-    """The edges, with those of the added cells; features : faces, edges, and the new ids of the old edges."""
-    faces, edges, name = features
-    types, start = new.types[change.added], starts_of(new.types, EDGE_COUNT)
-    _, of_added = list_edges(types, starts_of(types, FACE_COUNT), faces.of_added, new.face_edges)
-    items = carry_rows(start, change.old_of_new, old.cell_edges, name, of_added)
+def _change_face_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind, table: EdgeTable) -> Kind:
+    face_edges = pick_renamed(old.face_edges, faces.old_of_new, table.new_of_old)
+    find_sides(new.faces, faces.touched, faces.old_of_new, table.edges, face_edges)
+    vars(new.features())["_edge_table"] = table.edges, face_edges
+    types = new.types[change.added]
+    _, of_added = list_edges(types, starts_of(types, FACE_COUNT), faces.of_added, face_edges)
+    return Kind(table.old_of_new, table.state, of_added, np.flatnonzero(table.state).astype(np.int32))
+
+
+def _change_cell_edges(old: VolumeMesh, new: VolumeMesh, change: Change, table: EdgeTable, edges: Kind) -> None:
+    start = starts_of(new.types, EDGE_COUNT)
+    items = carry_rows(start, change.old_of_new, old.cell_edges, table.new_of_old, edges.of_added)
     vars(new)["cell_edges"] = Rows(start, items)
-    return edges._replace(of_added=of_added)
+
+
+def _change_edge_cells(old: VolumeMesh, new: VolumeMesh, change: Change, edges: Kind) -> Rows:
+    rows = vars(new)["edge_cells"] = _change_lists(old.edge_cells, edges, change, EDGE_COUNT[new.types])
+    return rows
 
 
 @kernel

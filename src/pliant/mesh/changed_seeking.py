@@ -1,0 +1,128 @@
+"""What the searches for orphans in a changed volume mesh share: masks, and which of the features asked for are near.
+
+Hardly anything of what they look at is in the cache, or can be foreseen by the processor. So it is asked for as soon as
+it is known where it will be, and what is not wanted is written over instead of passed by: with 494 of 55,000 cells
+removed here and there, 5 ms instead of 13.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant._jit import helper, in_line, prefetch
+from pliant.mesh.cells import Rows
+from pliant.mesh.o_sets import MASKED, is_full
+
+AVOIDED = 1 << 62  # bit in the mask of a vertex, above those of the cells
+_CELLS = AVOIDED - 1
+
+
+class Seek(NamedTuple):
+    """Features of one kind, a, and those that they are sought with, b."""
+
+    at_a: Rows  # cells
+    at_b: Rows
+    own: np.ndarray  # (m, n) int32, vertices of the features like a
+    vertices: np.ndarray  # (m', n') int32, of those like b
+    owned: Rows  # like b, of each cell
+    features: Rows  # like b, of each cell, its own or not; without start for vertices: the rows of corners
+    mask: np.ndarray  # (vertices,) int64: bit k of a vertex says that the k-th cell of a has it
+    met: np.ndarray  # int32: r where something was met for the r-th feature a
+    near: np.ndarray  # int32, room for cells
+    asked: np.ndarray  # (m' + 1,) int32, room for features b
+
+
+@helper
+def prefetch_cells(cells, at_a, ids, r):
+    """Of the features after the r-th one, step by step: where their lists are, the lists, and the cells."""
+    in_line()
+    if r + 6 < len(ids):
+        prefetch(at_a.start, ids[r + 6])
+        prefetch(at_a.items, at_a.start[ids[r + 4]])
+        a = ids[r + 2]
+        for s in range(at_a.start[a], at_a.start[a + 1]):
+            prefetch(cells.corners, at_a.items[s])
+
+
+@helper
+def set_masks(cells, mask, rows, a):
+    """Of the vertices of the first 62 cells of feature a; returns the one of these with the fewest cells at its corners
+    that are not avoided, and the mask of what is near to all."""
+    in_line()
+    start, begin, end = cells.vertex_cells.start, rows.start[a], rows.start[a + 1]
+    best, fewest = rows.items[begin], np.int64(1) << 62
+    for s in range(min(end - begin, MASKED)):
+        i, surrounded = rows.items[begin + s], np.int64(0)
+        for k in range(cells.corner_count[i]):
+            v = cells.corners[i, k]
+            surrounded += (start[v + 1] - start[v]) * (mask[v] < AVOIDED)
+            mask[v] |= np.int64(1) << np.int64(s)
+        best, fewest = (i, surrounded) if surrounded < fewest else (best, fewest)
+    return best, (np.int64(1) << np.int64(min(end - begin, MASKED))) - np.int64(1)
+
+
+@helper
+def mask_of(rows, mask, i, count):
+    """Of the first so many vertices of row i together."""
+    in_line()
+    bits = np.int64(0)
+    for k in range(count):
+        bits |= mask[rows[i, k]]
+    return bits
+
+
+@helper
+def keep_near(cells, seek, a, full, count, keys, found):
+    """Writes the keys of a and of those of the features asked[:count] that are its orphans from the found-th on;
+    returns how many there are, or -1 where there is no room for all that may be some."""
+    in_line()
+    count = _pick_near(cells, seek, full, count)
+    if found + count > len(keys):
+        return np.int64(-1)
+    for n in range(count):
+        b = seek.asked[n]
+        keys[found] = np.int64(a) << 32 | np.int64(b)
+        found += _all_near(cells, seek, a, b)
+    return np.int64(found)
+
+
+@helper
+def _pick_near(cells, seek, full, count):
+    """Of the features asked[:count] those of which the first and the last cell are near to the first 62 cells of a, in
+    the same place; returns how many they are."""
+    in_line()
+    mask, at_b, asked, corners = seek.mask, seek.at_b, seek.asked, cells.corners
+    picked = 0
+    for n in range(count):
+        prefetch(at_b.start, asked[n])
+    for n in range(count):
+        prefetch(at_b.items, at_b.start[asked[n]])
+    for n in range(count):
+        b = asked[n]
+        prefetch(corners, at_b.items[at_b.start[b]])
+        prefetch(corners, at_b.items[at_b.start[b + 1] - 1])
+    for n in range(count):
+        b = asked[n]
+        i, j = at_b.items[at_b.start[b]], at_b.items[at_b.start[b + 1] - 1]
+        one = mask_of(corners, mask, i, cells.corner_count[i]) & _CELLS
+        other = mask_of(corners, mask, j, cells.corner_count[j]) & _CELLS
+        asked[picked] = b
+        picked += (one == full) & (other == full)
+    return picked
+
+
+@helper
+def _all_near(cells, seek, a, b):
+    """Every cell of b is near to a: they are, if b itself has vertices of all cells of a."""
+    in_line()
+    mask, at_a, at_b = seek.mask, seek.at_a, seek.at_b
+    few, width = at_a.start[a + 1] - at_a.start[a] <= MASKED, seek.vertices.shape[1]
+    if few and is_full(cells, at_a, a, mask_of(seek.vertices, mask, b, width) & _CELLS, 0):
+        return True
+    for s in range(at_b.start[b], at_b.start[b + 1]):
+        j = at_b.items[s]
+        if not is_full(cells, at_a, a, mask_of(cells.corners, mask, j, cells.corner_count[j]) & _CELLS, j):
+            return False
+    return True
