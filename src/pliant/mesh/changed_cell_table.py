@@ -24,26 +24,28 @@ class Unfinished(NamedTuple):
     stale: np.ndarray  # int64, those cells
 
 
-def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change) -> dict[str, Job]:
-    """``cells`` is the Unfinished table: enough for what needs no reach."""
-    count, owned_kinds = len(new.types), [f"owned {kind}" for kind in KINDS]
-
-    def join(*found) -> Unfinished:
-        return _join(old, new, change, found[:3], found[3:6], found[6])
-
+def owner_jobs(new: VolumeMesh) -> dict[str, Job]:
+    count = len(new.types)
     return {
         "owned edges": Job(lambda rows: owned(rows, count), "edge_cells"),
         "owned vertices": Job(lambda _: owned(new.vertex_cells, count), "vertices"),
         "owned faces": Job(lambda rows: owned_faces(rows, count), "face_cells"),
-        "reach": Job(lambda: pick_rows(old.cell_table.reach, change.old_of_new, count)),
-        "cells": Job(join, *KINDS, *owned_kinds, "reach", "cell_edges"),
     }
 
 
-def reach_jobs(new: VolumeMesh, parts: int) -> dict[str, Job]:
-    """What remains of the cell table, in so many parts."""
-    jobs = {f"reach {k}": Job(lambda table, k=k: _renew_reach(table, k, parts), "cells") for k in range(parts)}
-    return jobs | {"cell_table": Job(lambda table, *_: vars(new).update(cell_table=table.cells), "cells", *jobs)}
+def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> dict[str, Job]:
+    """The reach is found in so many parts."""
+
+    def join(*found) -> Unfinished:
+        return _join(old, new, change, found[:3], found[3:6], found[6])
+
+    jobs = {
+        "reach": Job(lambda: pick_rows(old.cell_table.reach, change.old_of_new, len(new.types))),
+        "table": Job(join, *KINDS, *(f"owned {kind}" for kind in KINDS), "reach", "cell_edges"),
+    }
+    renewals = {f"reach {k}": Job(lambda table, k=k: _renew_reach(table, k, parts), "table") for k in range(parts)}
+    finish = Job(lambda table, *_: vars(new).update(cell_table=table.cells), "table", *renewals)
+    return jobs | renewals | {"cell_table": finish}
 
 
 def _join(

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant.mesh.cells import MOST_CORNERS
+from pliant._jit import helper, kernel, prefetch
+from pliant.mesh.cells import MOST_CORNERS, Rows
+from pliant.mesh.triangles import TriMesh
 
 KINDS = "vertices", "edges", "faces"
 VERTICES, EDGES, FACES = range(3)  # in all tuples of kinds
@@ -34,29 +35,46 @@ class Kind(NamedTuple):
     touched: np.ndarray  # int32, those that lost or gained cells, ascending
 
 
+class Known(NamedTuple):
+    """Of the mesh before."""
+
+    corners: np.ndarray
+    vertex_cells: Rows
+    cell_faces: Rows
+    face_cells: Rows
+    faces: np.ndarray
+
+
+class FaceNumbers(NamedTuple):
+    """Faces of both meshes have *numbers* here: those of the old one their ids, new ones larger numbers."""
+
+    new_of_old: np.ndarray  # int32: ids in the new mesh by these numbers, -1 for those that are gone
+    old_of_new: np.ndarray  # (m',) int32: the numbers
+    moved: np.ndarray  # (k, 3) int32, those that are touched: face, its first cell, the place in that
+    is_held: np.ndarray  # (m,) bool: touched, and of some cell that stays
+
+
+class FaceTable(NamedTuple):
+    features: TriMesh  # of the new mesh
+    kind: Kind
+    names: np.ndarray  # int32, FaceNumbers.new_of_old
+    start: np.ndarray  # (c' + 1,) int64: where the faces of each cell start
+    is_held: np.ndarray  # as in FaceNumbers
+
+
 class EdgeTable(NamedTuple):
     edges: np.ndarray  # (e', 2) int32, of the new mesh
     new_of_old: np.ndarray  # (e,) int32, -1 for those that are gone
     old_of_new: np.ndarray  # (e',) int32, -1 for new ones
     state: np.ndarray  # (e',) int8, as in Kind
-
-
-class Known(NamedTuple):
-    """Of the mesh before."""
-
-    corners: np.ndarray
-    vertex_start: np.ndarray
-    vertex_items: np.ndarray
-    cell_start: np.ndarray  # faces of each cell
-    cell_items: np.ndarray
-    edges: np.ndarray
-    face_edges: np.ndarray
+    sides: np.ndarray  # int64, keys of the sides of new faces, sorted, each once
+    side_ids: np.ndarray  # int32, their edges
 
 
 @kernel
-def find_faces(triangles, vertex_cells, cell_faces, faces):
+def find_faces(triangles, known):
     """(t,) int32: the face that has the vertices of each triangle, -1 where there is none."""
-    start, items = vertex_cells.start, vertex_cells.items
+    start, items, corners = known.vertex_cells.start, known.vertex_cells.items, known.corners
     out = np.full(len(triangles), np.int32(-1))
     for t in range(len(triangles)):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
@@ -67,70 +85,147 @@ def find_faces(triangles, vertex_cells, cell_faces, faces):
         if start[c + 1] - start[c] < start[a + 1] - start[a]:
             a, c = c, a
         for s in range(start[a], start[a + 1]):
-            f = _face_among(cell_faces, items[s], faces, (a, b, c))
-            if f >= 0:
-                out[t] = f
-                break
+            prefetch(corners, items[s])
+        for s in range(start[a], start[a + 1]):
+            if _is_at(corners, items[s], b) & _is_at(corners, items[s], c):
+                out[t] = _face_among(known, items[s], (a, b, c))
+                if out[t] >= 0:
+                    break
     return out
 
 
 @helper
-def _face_among(cell_faces, i, faces, triangle):
+def _is_at(corners, i, v):
+    """Cell i is at vertex v."""
+    found = False
+    for k in range(MOST_CORNERS):
+        found |= corners[i, k] == v
+    return found
+
+
+@helper
+def _face_among(known, i, triangle):
     """The face of cell i with these vertices; vertices of a face differ, so three that are found are all of them."""
     a, b, c = triangle
-    for s in range(cell_faces.start[i], cell_faces.start[i + 1]):
-        f = cell_faces.items[s]
-        p, q, r = faces[f, 0], faces[f, 1], faces[f, 2]
+    for s in range(known.cell_faces.start[i], known.cell_faces.start[i + 1]):
+        f = known.cell_faces.items[s]
+        p, q, r = known.faces[f, 0], known.faces[f, 1], known.faces[f, 2]
         if (a == p or a == q or a == r) and (b == p or b == q or b == r) and (c == p or c == q or c == r):
             return f
     return np.int32(-1)
 
 
-@kernel
-def number_faces(start, old_of_new, cell_faces, of_added, state):
-    """(name, old_of_new, moved): faces in the order of first cells, which is how they are numbered.
+def number_faces(
+    known: Known, change: Change, start: np.ndarray, of_added: np.ndarray, state: np.ndarray
+) -> FaceNumbers:
+    """Faces in the order of first cells, which is how they are numbered.
 
-    Untouched ones keep their order, and a touched one comes before those that are first met after it: few have to be
-    looked at in their cells. To meet every face of every cell, and number it, took three times as long.
+    Untouched ones keep their order, and a touched one comes before those that are first met after it: only touched
+    ones have to be looked for in their cells. To meet every face of every cell, and number it, took five times as long.
 
-    of_added : faces of the added cells in their order; numbers of old faces, or larger ones for new faces
-    state : by these numbers, as name; moved : (k, 3) int32, the touched ones: face, its first cell, the place in that
+    start : where the faces of each cell of the new mesh start
+    of_added : numbers of the faces of added cells, in their order
+    state : by numbers
     """
-    moved, before = _meet_touched(start, old_of_new, cell_faces, of_added, state)
-    name, sources = np.full(len(state), np.int32(-1)), np.empty(len(state), np.int32)
-    count = x = 0
-    for f in range(len(state) + 1):
-        while x < len(moved) and before[x] <= f:
-            sources[count], name[moved[x, 0]], moved[x, 0] = moved[x, 0], count, count
-            count, x = count + 1, x + 1
-        if f < len(state) and state[f] == UNTOUCHED:
-            sources[count], name[f] = f, count
-            count += 1
-    return name, sources[:count].copy(), moved
+    touched = np.flatnonzero(state)
+    slots, before, moved, is_held = _meet_touched(known, change, start, of_added, touched, len(state))
+    order = np.argsort(slots)[: np.count_nonzero(slots < _NOWHERE)]
+    moved = moved[order]
+    new_of_old, old_of_new = _number_in_turn(touched, moved[:, 0].copy(), before[order], len(state))
+    moved[:, 0] = new_of_old[moved[:, 0]]
+    return FaceNumbers(new_of_old, old_of_new, moved, is_held)
+
+
+_NOWHERE = np.iinfo(np.int64).max
+
+
+@kernel
+def _meet_touched(known, change, start, of_added, touched, count):
+    """(slots, before, moved, is_held): for each touched face the first place among those of all cells where it is, or
+    _NOWHERE, and the first old face that is first met at this place or later; the others as in FaceNumbers."""
+    slots, before = np.full(len(touched), np.int64(_NOWHERE)), np.empty(len(touched), np.int64)
+    moved, is_held = np.empty((len(touched), 3), np.int32), np.zeros(len(known.faces), np.bool_)
+    index, lists, rows = np.empty(count, np.int32), known.face_cells, known.cell_faces
+    for t in range(len(touched)):
+        f = touched[t]
+        index[f] = t
+        _prefetch_touched(known, touched, t)
+        for s in range(lists.start[f], lists.start[f + 1]) if f < len(known.faces) else range(0):
+            i, o = change.new_of_old[lists.items[s]], lists.items[s]
+            if i >= 0:
+                k = 0
+                while rows.items[rows.start[o] + k] != f:
+                    k += 1
+                is_first = s == lists.start[f]
+                slots[t], before[t], is_held[f] = start[i] + k, f if is_first else _first_met(known, o, k), True
+                moved[t, 0], moved[t, 1], moved[t, 2] = f, i, k
+                break
+    extra, next_old = len(of_added), len(known.corners)
+    for x in range(len(change.added) - 1, -1, -1):
+        i = change.added[x]
+        if i + 1 < len(change.old_of_new) and change.old_of_new[i + 1] >= 0:
+            next_old = change.old_of_new[i + 1]
+        first = _first_met(known, next_old, 0)
+        for k in range(start[i + 1] - start[i] - 1, -1, -1):
+            extra -= 1
+            t = index[of_added[extra]]
+            if start[i] + k < slots[t]:
+                slots[t], before[t] = start[i] + k, first
+                moved[t, 0], moved[t, 1], moved[t, 2] = of_added[extra], i, k
+    return slots, before, moved, is_held
 
 
 @helper
-def _meet_touched(start, old_of_new, cell_faces, of_added, state):
-    """(moved, before): touched faces in the order of first cells, and how many untouched ones are met by then."""
-    most = np.count_nonzero(state)
-    moved, before, is_met = np.empty((most, 3), np.int32), np.empty(most, np.int32), np.zeros(len(state), np.bool_)
-    moves = extra = 0
-    top = np.int32(0)
-    for i in range(len(old_of_new)):
-        o = old_of_new[i]
-        for k in range(start[i + 1] - start[i]):
-            if o >= 0:
-                f = cell_faces.items[cell_faces.start[o] + k]
-            else:
-                f = of_added[extra]
-                extra += 1
-            if state[f] == UNTOUCHED:
-                top = max(top, np.int32(f + 1))
-            elif not is_met[f]:
-                is_met[f], before[moves] = True, top
-                moved[moves, 0], moved[moves, 1], moved[moves, 2] = f, i, k
-                moves += 1
-    return moved[:moves].copy(), before[:moves].copy()
+def _prefetch_touched(known, touched, t):
+    """Of the faces after the t-th one, step by step: their lists of cells, and what of these is looked at."""
+    lists, rows = known.face_cells, known.cell_faces
+    if t + 12 < len(touched) and touched[t + 12] < len(known.faces):
+        prefetch(lists.start, touched[t + 12])
+        prefetch(lists.items, lists.start[touched[t + 8]])
+        first, last = lists.start[touched[t + 4]], lists.start[touched[t + 4] + 1] - 1
+        prefetch(rows.start, lists.items[first])
+        prefetch(rows.start, lists.items[last])
+        prefetch(rows.items, rows.start[lists.items[lists.start[touched[t + 2]]]])
+        prefetch(rows.items, rows.start[lists.items[lists.start[touched[t + 2] + 1] - 1]])
+
+
+@helper
+def _first_met(known, o, k):
+    """The first face, in the order of first cells, that is first met at place k of cell o or later."""
+    lists, rows = known.face_cells, known.cell_faces
+    if o < len(rows.start) - 1:
+        for s in range(rows.start[o] + k, rows.start[o + 1]):
+            if lists.items[lists.start[rows.items[s]]] == o:
+                return np.int64(rows.items[s])
+    low, high = 0, len(known.faces)
+    while low < high:
+        middle = (low + high) // 2
+        if lists.items[lists.start[middle]] <= o:
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(low)
+
+
+@kernel
+def _number_in_turn(touched, moved, before, count):
+    """(new_of_old, old_of_new) by count numbers: untouched faces in their order, moved[x] before face before[x]."""
+    name, sources = np.full(count, np.int32(-1)), np.empty(count, np.int32)
+    new = f = t = x = 0
+    while True:
+        end = touched[t] if t < len(touched) else count
+        if x < len(moved):
+            end = min(end, max(f, before[x]))
+        for k in range(end - f):
+            sources[new + k], name[f + k] = f + k, new + k
+        new, f = new + end - f, end
+        if x < len(moved) and before[x] <= f:
+            sources[new], name[moved[x]] = moved[x], new
+            new, x = new + 1, x + 1
+        elif f < count:
+            f, t = f + 1, t + 1
+        else:
+            return name, sources[:new].copy()
 
 
 @kernel
@@ -139,102 +234,123 @@ def triangle_sides(faces, ids):
     keys = np.empty(3 * len(ids), np.int64)
     for r in range(len(ids)):
         for k in range(3):
-            v, w = faces[ids[r], k], faces[ids[r], (k + 1) % 3]
-            keys[3 * r + k] = np.int64(min(v, w)) << 32 | np.int64(max(v, w))
+            keys[3 * r + k] = _side(faces, ids[r], k)
     return keys
 
 
+@helper
+def _side(faces, f, k):
+    v, w = faces[f, k], faces[f, (k + 1) % 3]
+    return np.int64(min(v, w)) << 32 | np.int64(max(v, w))
+
+
 @kernel
-def mark_edges(known, new_of_old, removed, is_held):
-    """(e,) int8: LOST where a removed cell has the edge, GONE where no cell that stays has it too.
+def mark_edges(known, edges, face_edges, change, is_held, gained):
+    """(e,) int8: LOST where a removed cell has the edge, GONE where no cell that stays has it too; GAINED where one of
+    the faces gained has it, which are old ones of added cells.
 
     is_held : (m,) bool, faces that a cell that stays surely has: their edges need not be looked for
     """
-    state = np.zeros(len(known.edges), np.int8)
-    for r in range(len(removed)):
-        for s in range(known.cell_start[removed[r]], known.cell_start[removed[r] + 1]):
-            f = known.cell_items[s]
+    state = np.zeros(len(edges), np.int8)
+    for r in range(len(change.removed)):
+        i = change.removed[r]
+        for s in range(known.cell_faces.start[i], known.cell_faces.start[i + 1]):
+            f = known.cell_faces.items[s]
             for k in range(3):
-                e = known.face_edges[f, k]
+                e = face_edges[f, k]
                 if is_held[f]:
                     state[e] = LOST
                 elif state[e] == UNTOUCHED:
-                    state[e] = LOST if _has_kept_cell(known, new_of_old, e) else GONE
+                    state[e] = LOST if _has_kept_cell(known, edges, face_edges, change.new_of_old, e) else GONE
+    for f in gained:
+        for k in range(3):
+            state[face_edges[f, k]] |= GAINED
     return state
 
 
 @helper
-def _has_kept_cell(known, new_of_old, e):
+def _has_kept_cell(known, edges, face_edges, new_of_old, e):
     """A cell that stays has edge e: being at both ends is not enough, most diagonals of a hexahedron are no edges."""
-    v, w = known.edges[e, 0], known.edges[e, 1]
-    for t in range(known.vertex_start[v], known.vertex_start[v + 1]):
-        i = known.vertex_items[t]
-        if new_of_old[i] < 0:
+    v, w, rows = edges[e, 0], edges[e, 1], known.cell_faces
+    for t in range(known.vertex_cells.start[v], known.vertex_cells.start[v + 1]):
+        i = known.vertex_cells.items[t]
+        if new_of_old[i] < 0 or not _is_at(known.corners, i, w):
             continue
-        at_both = False
-        for k in range(MOST_CORNERS):
-            at_both |= known.corners[i, k] == w
-        if not at_both:
-            continue
-        for s in range(known.cell_start[i], known.cell_start[i + 1]):
-            f = known.cell_items[s]
-            if known.face_edges[f, 0] == e or known.face_edges[f, 1] == e or known.face_edges[f, 2] == e:
+        for s in range(rows.start[i], rows.start[i + 1]):
+            f = rows.items[s]
+            if face_edges[f, 0] == e or face_edges[f, 1] == e or face_edges[f, 2] == e:
                 return True
     return False
 
 
 @kernel
 def merge_edges(edges, state, sides):
-    """(edges, new_of_old, old_of_new, state): without those that are gone, with the sides of added cells, which are
-    sorted keys, each once; a side that was an edge already is one again."""
+    """The fields of EdgeTable: without those that are gone, with the sides of new faces, which are sorted keys, some
+    repeatedly; a side that was an edge already is one again.
+
+    Edges between two sides that are not gone are copied in one piece.
+    """
     most = len(edges) + len(sides)
     out, new_of_old = np.empty((most, 2), np.int32), np.full(len(edges), np.int32(-1))
     old_of_new, new_state = np.empty(most, np.int32), np.empty(most, np.int8)
-    count = x = 0
-    for e in range(len(edges) + 1):
-        last = e == len(edges)
-        key = np.int64(0) if last else np.int64(edges[e, 0]) << 32 | np.int64(edges[e, 1])
-        while x < len(sides) and (last or sides[x] < key):
-            out[count, 0], out[count, 1] = sides[x] >> 32, sides[x] & 0xFFFFFFFF
-            old_of_new[count], new_state[count] = -1, GAINED
-            count, x = count + 1, x + 1
-        if last:
-            break
-        again = x < len(sides) and sides[x] == key
-        if again:
-            x += 1
-        if again or state[e] != GONE:
-            out[count, 0], out[count, 1] = edges[e, 0], edges[e, 1]
-            old_of_new[count] = e
-            new_state[count] = (LOST if state[e] != UNTOUCHED else 0) | (GAINED if again else 0)
-            new_of_old[e] = count
-            count += 1
-    return out[:count].copy(), new_of_old, old_of_new[:count].copy(), new_state[:count].copy()
-
-
-@kernel
-def find_sides(faces, ids, old_of_new, edges, face_edges):
-    """Writes the edges of the faces ids into face_edges, where those that the old mesh has have them in any order."""
-    for r in range(len(ids)):
-        f = ids[r]
-        a, b, c = face_edges[f, 0], face_edges[f, 1], face_edges[f, 2]
-        for k in range(3):
-            v, w = min(faces[f, k], faces[f, (k + 1) % 3]), max(faces[f, k], faces[f, (k + 1) % 3])
-            if old_of_new[f] < 0:
-                face_edges[f, k] = _edge_between(edges, v, w)
-            elif edges[a, 0] == v and edges[a, 1] == w:
-                face_edges[f, k] = a
-            else:
-                face_edges[f, k] = b if edges[b, 0] == v and edges[b, 1] == w else c
+    keys, ids = np.empty(len(sides), np.int64), np.empty(len(sides), np.int32)
+    count = e = found = 0
+    for x in range(len(sides) + 1):
+        if 0 < x < len(sides) and sides[x] == sides[x - 1]:
+            continue
+        end = _edge_from(edges, sides[x], e) if x < len(sides) else len(edges)
+        while e < end:
+            last = e
+            while last < end and state[last] != GONE:
+                last += 1
+            for k in range(last - e):
+                out[count + k, 0], out[count + k, 1] = edges[e + k, 0], edges[e + k, 1]
+                old_of_new[count + k], new_of_old[e + k] = e + k, count + k
+                new_state[count + k] = state[e + k] & (LOST | GAINED) | (LOST if state[e + k] & GONE else 0)
+            count, e = count + last - e, last + (last < end)
+        if x < len(sides):
+            v, w = np.int32(sides[x] >> 32), np.int32(sides[x] & 0xFFFFFFFF)
+            again = e < len(edges) and edges[e, 0] == v and edges[e, 1] == w
+            out[count, 0], out[count, 1], old_of_new[count], new_state[count] = v, w, -1, GAINED
+            if again:
+                old_of_new[count], new_of_old[e] = e, count
+                new_state[count] |= LOST if state[e] & (LOST | GONE) else 0
+                e += 1
+            keys[found], ids[found] = sides[x], count
+            found, count = found + 1, count + 1
+    return (
+        out[:count].copy(), new_of_old, old_of_new[:count].copy(), new_state[:count].copy(),
+        keys[:found].copy(), ids[:found].copy(),
+    )  # fmt: skip
 
 
 @helper
-def _edge_between(edges, v, w):
-    low, high = 0, len(edges) - 1
+def _edge_from(edges, key, low):
+    """The first edge from low on that is not before the key."""
+    high, step = low, 1
+    while high < len(edges) and (np.int64(edges[high, 0]) << 32 | np.int64(edges[high, 1])) < key:
+        low, high, step = high + 1, high + step, 2 * step
+    high = min(high, len(edges))
     while low < high:
         middle = (low + high) // 2
-        if edges[middle, 0] < v or (edges[middle, 0] == v and edges[middle, 1] < w):
+        if (np.int64(edges[middle, 0]) << 32 | np.int64(edges[middle, 1])) < key:
             low = middle + 1
         else:
             high = middle
     return low
+
+
+@kernel
+def find_sides(faces, kind, table, face_edges):
+    """Writes the edges of touched faces into face_edges, where those that the old mesh has have them in any order."""
+    edges = table.edges
+    for f in kind.touched:
+        a, b, c = face_edges[f, 0], face_edges[f, 1], face_edges[f, 2]
+        for k in range(3):
+            key = _side(faces, f, k)
+            if kind.old_of_new[f] < 0:
+                face_edges[f, k] = table.side_ids[np.searchsorted(table.sides, key)]
+            elif np.int64(edges[a, 0]) << 32 | np.int64(edges[a, 1]) == key:
+                face_edges[f, k] = a
+            else:
+                face_edges[f, k] = b if np.int64(edges[b, 0]) << 32 | np.int64(edges[b, 1]) == key else c

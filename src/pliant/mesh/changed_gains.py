@@ -12,13 +12,13 @@ _OWN = -(1 << 63)  # bit in the mask of a vertex of the feature itself, which ma
 @bare_kernel
 def search_gains(cells, ids, seek, done, keys, count):
     """Orphans of the features ids[done:], as the searches in o_sets; seek.met is for cells."""
-    mask, at_a = seek.mask, seek.at_a
+    mask, at_a = seek.mask, seek.a.at
     for r in range(done, len(ids)):
         a, before = ids[r], count
         prefetch_cells(cells, at_a, ids, r)
         i, full = set_masks(cells, mask, at_a, a)
-        for k in range(seek.own.shape[1]):
-            mask[seek.own[a, k]] = full | _OWN
+        for k in range(seek.a.vertices.shape[1]):
+            mask[seek.a.vertices[a, k]] = full | _OWN
         asked = _list_apart(seek, _list_owned(seek, _list_near(cells, seek, i, full, r)))
         count = keep_near(cells, seek, a, full, asked, keys, count)
         clear_masks(cells, mask, at_a, a)
@@ -57,7 +57,7 @@ def _list_near(cells, seek, i, full, r):
 def _list_owned(seek, count):
     """How many features the cells near[:count] own; into asked."""
     in_line()
-    start, items, near = seek.owned.start, seek.owned.items, seek.near
+    start, items, near = seek.b.owned.start, seek.b.owned.items, seek.near
     asked = 0
     for n in range(count):
         prefetch(start, near[n])
@@ -66,7 +66,7 @@ def _list_owned(seek, count):
     for n in range(count):
         for s in range(start[near[n]], start[near[n] + 1]):
             seek.asked[asked] = items[s]
-            prefetch(seek.vertices, items[s])
+            prefetch(seek.b.vertices, items[s])
             asked += 1
     return asked
 
@@ -79,5 +79,5 @@ def _list_apart(seek, count):
     for n in range(count):
         b = seek.asked[n]
         seek.asked[apart] = b
-        apart += mask_of(seek.vertices, seek.mask, b, seek.vertices.shape[1]) >= 0
+        apart += mask_of(seek.b.vertices, seek.mask, b, seek.b.vertices.shape[1]) >= 0
     return apart

@@ -33,10 +33,17 @@ def pick_rows(table, ids, count):
 def pick_renamed(table, ids, name):
     """(n, 3): row i is name[table[ids[i]]], undefined where the id is negative."""
     out = np.empty((len(ids), 3), np.int32)
-    for i in range(len(ids)):
+    target, source = out.reshape(-1), table.reshape(-1)
+    i = 0
+    while i < len(ids):
+        end = i + 1
         if ids[i] >= 0:
-            for k in range(3):
-                out[i, k] = name[table[ids[i], k]]
+            while end < len(ids) and ids[end] == ids[end - 1] + 1:
+                end += 1
+            shift = 3 * (ids[i] - i)
+            for s in range(3 * i, 3 * end):
+                target[s] = name[np.uint32(source[s + shift])]
+        i = end
     return out
 
 
@@ -95,9 +102,9 @@ def merge_lists(lists, cell_name, old_of_new, touched, added, total):
     of looking at each: list by list, this took twice as long.
 
     touched : ids of the features, ascending, whose cells are not those of before
-    added : (features, cells), sorted: cells[x] is at features[x]
+    added : sorted, feature << 32 | cell
     """
-    old_start, old_items, (features, cells) = lists.start, lists.items, added
+    old_start, old_items = lists.start, lists.items
     start, items = np.empty(len(old_of_new) + 1, np.int64), np.empty(total, np.int32)
     at = x = f = t = 0
     start[0] = 0
@@ -116,14 +123,14 @@ def merge_lists(lists, cell_name, old_of_new, touched, added, total):
                 begin, last = old_start[o], old_start[o + 1]
             for s in range(begin, last):
                 i = cell_name[old_items[s]]
-                while i >= 0 and x < len(features) and features[x] == f and cells[x] < i:
-                    items[at] = cells[x]
+                while i >= 0 and x < len(added) and added[x] < (np.int64(f) << 32 | np.int64(i)):
+                    items[at] = added[x] & 0xFFFFFFFF
                     at, x = at + 1, x + 1
                 if i >= 0:
                     items[at] = i
                     at += 1
-            while x < len(features) and features[x] == f:
-                items[at] = cells[x]
+            while x < len(added) and added[x] >> 32 == f:
+                items[at] = added[x] & 0xFFFFFFFF
                 at, x = at + 1, x + 1
             start[end] = at
             t += is_touched

@@ -78,7 +78,7 @@ def _has(rows, i, v):
 def search_losses(cells, ids, losses, done, keys, count):
     """Orphans of the features ids[done:], as the searches in o_sets."""
     seek = losses.seek
-    mask, at_a = seek.mask, seek.at_a
+    mask, at_a = seek.mask, seek.a.at
     for r in range(done, len(ids)):
         a, before = ids[r], count
         prefetch_cells(cells, at_a, ids, r)
@@ -105,7 +105,7 @@ def _list_features(cells, losses, i, full, r):
     """
     in_line()
     seek, removed = losses.seek, losses.removed
-    corners, at_vertices, features, mask, count = cells.corners, cells.vertex_cells, seek.features, seek.mask, 0
+    corners, at_vertices, features, mask, count = cells.corners, cells.vertex_cells, seek.b.of_cells, seek.mask, 0
     for k in range(cells.corner_count[i]):
         w = corners[i, k]
         if mask[w] >= AVOIDED:

@@ -10,7 +10,6 @@ that. So what stays is still sorted, but for pairs of touched faces, and the oth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,11 +17,12 @@ import numpy as np
 
 from pliant._jit import bare_kernel, helper, in_line, kernel
 from pliant._threads import Job
-from pliant.mesh.cell_features import Cells, cells_adjacent
-from pliant.mesh.cells import Rows
-from pliant.mesh.changed_cell_table import Unfinished
+from pliant.mesh.cell_features import cells_adjacent
+from pliant.mesh.cells import EDGE_COUNT, FACE_COUNT, Rows
 from pliant.mesh.changed_features import EDGES, FACES, GAINED, KINDS, LOST, UNTOUCHED, VERTICES, Change, Kind
-from pliant.mesh.changed_orphans import Gone, Suspects, find_changed, list_gone, list_suspects
+from pliant.mesh.changed_lists import pick_lists, starts_of
+from pliant.mesh.changed_orphans import SOUGHT, Gone, Suspects, find_changed, list_gone, list_suspects
+from pliant.mesh.changed_seeking import Features, Shapes
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
 
 if TYPE_CHECKING:
@@ -40,76 +40,101 @@ class Kept(NamedTuple):
     vertices: np.ndarray  # (m', n) int32, of the new ones
 
 
-class Names(NamedTuple):
-    """As in Kept, of all kinds."""
-
-    vertices: np.ndarray
-    edges: np.ndarray
-    faces: np.ndarray
-    untouched: np.ndarray  # faces, -1 for those that lost or gained cells
-
-
 def o_set_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> dict[str, Job]:
-    """The searches for the orphans of each kind are in so many parts."""
-
-    def search(table: Unfinished, gone: Gone, suspects: list[Suspects], kind: int, k: int) -> np.ndarray:
-        return find_changed(table.cells, gone, kind, suspects[kind].part(k, parts), MOST_ORPHANS)
-
-    searches = {
-        (kind, k): Job(partial(search, kind=kind, k=k), "cells", "gone", "suspects")
-        for kind in (EDGES, VERTICES, FACES)
-        for k in range(parts)
-    }
-    of_edges = [f"search {kind} {k}" for kind, k in searches if kind == EDGES]
-    of_others = [f"search {kind} {k}" for kind, k in searches if kind != EDGES]
-    return {
-        "names": Job(lambda *kinds: _name_features(old, kinds), *KINDS),
-        "gone": Job(lambda names: list_gone(old, change.removed, names[:3]), "names"),
-        "suspects": Job(lambda gone, *kinds: list_suspects(gone, kinds), "gone", *KINDS),
-        **{f"search {kind} {k}": job for (kind, k), job in searches.items()},
-        "edge_edge": Job(
-            lambda table, names, *found: _change_edges(old, change, table.cells, names, found),
-            "cells", "names", *of_edges,
-        ),
-        "vertex_face": Job(
-            lambda table, names, faces, *found: _change_faces(old, change, table.cells, names, faces, found),
-            "cells", "names", "faces", *of_others,
-        ),
-        "o_sets": Job(lambda *both: vars(new).update(o_sets=both), "vertex_face", "edge_edge"),
-    }  # fmt: skip
-
-
-def _name_features(old: VolumeMesh, kinds: tuple[Kind, Kind, Kind]) -> Names:
+    """The searches for the orphans of each kind are in so many parts. Nothing that concerns vertices and faces has to
+    wait for the edges."""
     counts = old.vertex_limit, len(old.edges), len(old.faces)
-    vertices, edges, faces = (_name(*kind[:2], count, UNTOUCHED) for kind, count in zip(kinds, counts))
-    return Names(vertices, edges, faces, _name(*kinds[FACES][:2], counts[FACES], LOST | GAINED))
+    jobs = {
+        "shapes": Job(lambda _: Shapes(new.corners, new.corner_count, new.vertex_cells), "vertices"),
+        "gone": Job(lambda: list_gone(old, change.removed)),
+        "features vertices": Job(lambda _, owned: _vertices(new, owned.rows), "vertices", "owned vertices"),
+        "features edges": Job(
+            lambda rows, owned, _: Features(rows, new.edges, owned.rows, new.cell_edges),
+            "edge_cells", "owned edges", "cell_edges",
+        ),
+        "features faces": Job(
+            lambda rows, owned: Features(rows, new.faces, owned.rows, new.cell_faces), "face_cells", "owned faces"
+        ),
+    }  # fmt: skip
+    for kind, name in enumerate(KINDS):
+        jobs[f"names {name}"] = Job(lambda found, kind=kind: _name(found, counts[kind], UNTOUCHED), name)
+        jobs[f"gone {name}"] = Job(partial(_features_of, old, change.removed, kind), "gone", f"names {name}")
+        jobs[f"suspects {name}"] = Job(list_suspects, "gone", f"gone {name}", name)
+    searches = {kind: [f"search {KINDS[kind]} {k}" for k in range(parts)] for kind in (EDGES, VERTICES, FACES)}
+    for kind, names in searches.items():
+        a, b = KINDS[kind], KINDS[SOUGHT[kind]]
+        for k, name in enumerate(names):
+            jobs[name] = Job(
+                partial(_search, kind, k, parts),
+                "shapes", "gone", f"gone {b}", f"features {a}", f"features {b}", f"suspects {a}",
+            )  # fmt: skip
+    is_added = change.old_of_new < 0
+    jobs["edge_edge"] = Job(
+        lambda *found: _change_edges(old.o_sets[1], is_added, *found),
+        "shapes", "names edges", "features edges", *searches[EDGES],
+    )  # fmt: skip
+    jobs["vertex_face"] = Job(
+        lambda *found: _change_faces(old.o_sets[0], is_added, *found),
+        "shapes", "names vertices", "features vertices", "names faces", "features faces", "faces",
+        *searches[VERTICES], *searches[FACES],
+    )  # fmt: skip
+    return jobs | {"o_sets": Job(lambda *both: vars(new).update(o_sets=both), "vertex_face", "edge_edge")}
 
 
-def _change_faces(
-    old: VolumeMesh, change: Change, table: Cells, names: Names, faces: Kind, found: Sequence[np.ndarray]
-) -> np.ndarray:
-    """Orphans (vertex, face) of the new mesh; found : keys, some repeatedly, of those that had to be looked for."""
-    own = np.arange(len(table.vertex_cells.start) - 1, dtype=np.int32)[:, None]
-    vertices = Kept(names.vertices, table.vertex_cells, own)
-    kept = Kept(names.faces, table.face_cells, table.triangles)
-    cells = (table.corners, table.corner_count), change.old_of_new < 0
-    turned = _keys_of_touched(old.o_sets[0], vertices, kept, faces.state, cells)
-    keys = np.sort(np.concatenate((turned, *found)))
-    return _merge_pairs(old.o_sets[0], vertices, kept._replace(name=names.untouched), keys, cells)
+def _vertices(new: VolumeMesh, owned: Rows) -> Features:
+    own, corners = np.arange(new.vertex_limit, dtype=np.int32)[:, None], new.corners.reshape(-1)
+    return Features(new.vertex_cells, own, owned, Rows(np.empty(0, np.int64), corners))
+
+
+def _features_of(old: VolumeMesh, removed: np.ndarray, kind: int, gone: Gone, names: np.ndarray) -> Rows:
+    """Features of removed cells that are still there: their new ids, -1 for others; names : as in Kept."""
+    if kind == VERTICES:
+        start, ids = gone.vertices
+    else:
+        start = starts_of(old.types[removed], EDGE_COUNT if kind == EDGES else FACE_COUNT)
+        ids = pick_lists(*(old.cell_edges if kind == EDGES else old.cell_faces), removed)
+    return Rows(start, names[ids] >> 1)
+
+
+def _search(
+    kind: int, k: int, parts: int, shapes: Shapes, gone: Gone, of_gone: Rows, a: Features, b: Features,
+    suspects: Suspects,
+) -> np.ndarray:  # fmt: skip
+    """Keys of orphans of one part of the suspects, of vertices and faces the vertex first, of edges the smaller one."""
+    if kind == FACES:  # of two that both lost cells, the vertex finds the face
+        none = Rows(np.zeros(1, np.int64), np.empty(0, np.int32))
+        gone, of_gone = gone._replace(at_vertices=none), none
+    keys = find_changed(shapes, gone, of_gone, (a, b), suspects.part(k, parts), MOST_ORPHANS)
+    if kind == VERTICES:
+        return keys
+    first, second = keys >> 32, keys & 0xFFFFFFFF
+    return second << 32 | first if kind == FACES else np.minimum(first, second) << 32 | np.maximum(first, second)
 
 
 def _change_edges(
-    old: VolumeMesh, change: Change, table: Cells, names: Names, found: Sequence[np.ndarray]
+    pairs: np.ndarray, is_added: np.ndarray, shapes: Shapes, names: np.ndarray, edges: Features, *found: np.ndarray
 ) -> np.ndarray:
-    """Orphans (edge, edge), as above."""
-    edges = Kept(names.edges, table.edge_cells, table.ends)
-    cells = (table.corners, table.corner_count), change.old_of_new < 0
-    return _merge_pairs(old.o_sets[1], edges, edges, np.sort(np.concatenate(found)), cells)
+    """Orphans (edge, edge) of the new mesh; found : keys, some repeatedly, of those that had to be looked for."""
+    kept = Kept(names, edges.at, edges.vertices)
+    return _merge_pairs(pairs, kept, kept, np.sort(np.concatenate(found)), (shapes, is_added))
+
+
+def _change_faces(
+    pairs: np.ndarray, is_added: np.ndarray, shapes: Shapes, vertex_names: np.ndarray, vertices: Features,
+    face_names: np.ndarray, faces: Features, kind: Kind, *found: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Orphans (vertex, face), as above; kind : of the faces."""
+    one, other = Kept(vertex_names, vertices.at, vertices.vertices), Kept(face_names, faces.at, faces.vertices)
+    turned = _keys_of_touched(pairs, one, other, kind.state, (shapes, is_added))
+    keys = np.sort(np.concatenate((turned, *found)))
+    untouched = _name(kind, len(face_names), LOST | GAINED)
+    return _merge_pairs(pairs, one, other._replace(name=untouched), keys, (shapes, is_added))
 
 
 @kernel
-def _name(old_of_new, state, count, but):
+def _name(kind, count, but):
     """Names of count old features as in Kept, -1 too for those that have one of the states but."""
+    old_of_new, state = kind.old_of_new, kind.state
     name = np.full(count, np.int32(-1))
     for f in range(len(old_of_new)):
         if old_of_new[f] >= 0 and not state[f] & but:
@@ -118,7 +143,7 @@ def _name(old_of_new, state, count, but):
 
 
 def _keys_of_touched(
-    pairs: np.ndarray, vertices: Kept, faces: Kept, state: np.ndarray, cells: tuple[tuple, np.ndarray]
+    pairs: np.ndarray, vertices: Kept, faces: Kept, state: np.ndarray, cells: tuple[Shapes, np.ndarray]
 ) -> np.ndarray:
     """The pairs that stay orphans, and whose face is touched; state : of the faces."""
     keys = np.empty(len(pairs), np.int64)
@@ -141,7 +166,7 @@ def _write_touched(pairs, vertices, faces, state, cells, keys):
 
 
 def _merge_pairs(
-    pairs: np.ndarray, one: Kept, other: Kept, keys: np.ndarray, cells: tuple[tuple, np.ndarray]
+    pairs: np.ndarray, one: Kept, other: Kept, keys: np.ndarray, cells: tuple[Shapes, np.ndarray]
 ) -> np.ndarray:
     """(k, 2) int32, sorted, each once: pairs that have names and stay orphans, under these, and those of the keys."""
     out = np.empty((len(pairs) + len(keys), 2), np.int32)
@@ -184,10 +209,7 @@ def _write_keys(keys, x, end, out, count):
 
 @helper
 def _stay(shapes, is_added, one, a, other, b):
-    """Orphans a, b stay so: added cells of either feature are adjacent to all cells of the other.
-
-    shapes : corners and corner_count of the cells
-    """
+    """Orphans a, b stay so: added cells of either feature are adjacent to all cells of the other."""
     in_line()
     return _gains_are_near(shapes, is_added, one, a, other, b) and _gains_are_near(shapes, is_added, other, b, one, a)
 
@@ -196,7 +218,7 @@ def _stay(shapes, is_added, one, a, other, b):
 def _gains_are_near(shapes, is_added, one, a, other, b):
     """Added cells of feature a are adjacent to all cells of b, which they are if they have a vertex of it."""
     in_line()
-    corners, corner_count = shapes
+    corners, corner_count = shapes.corners, shapes.corner_count
     for s in range(one.cells.start[a], one.cells.start[a + 1]):
         i, at_once = one.cells.items[s], False
         if not is_added[i]:

@@ -19,19 +19,32 @@ AVOIDED = 1 << 62  # bit in the mask of a vertex, above those of the cells
 _CELLS = AVOIDED - 1
 
 
-class Seek(NamedTuple):
-    """Features of one kind, a, and those that they are sought with, b."""
+class Shapes(NamedTuple):
+    """Of the cells."""
 
-    at_a: Rows  # cells
-    at_b: Rows
-    own: np.ndarray  # (m, n) int32, vertices of the features like a
-    vertices: np.ndarray  # (m', n') int32, of those like b
-    owned: Rows  # like b, of each cell
-    features: Rows  # like b, of each cell, its own or not; without start for vertices: the rows of corners
+    corners: np.ndarray
+    corner_count: np.ndarray
+    vertex_cells: Rows
+
+
+class Features(NamedTuple):
+    """Of one kind."""
+
+    at: Rows  # cells at each
+    vertices: np.ndarray  # (m, n) int32
+    owned: Rows  # of each cell
+    of_cells: Rows  # those too that it does not own; without start for vertices: the rows of corners
+
+
+class Seek(NamedTuple):
+    """Features of one kind, a, are sought with others, b."""
+
+    a: Features
+    b: Features
     mask: np.ndarray  # (vertices,) int64: bit k of a vertex says that the k-th cell of a has it
     met: np.ndarray  # int32: r where something was met for the r-th feature a
     near: np.ndarray  # int32, room for cells
-    asked: np.ndarray  # (m' + 1,) int32, room for features b
+    asked: np.ndarray  # int32, room for one more than all features b
 
 
 @helper
@@ -93,7 +106,7 @@ def _pick_near(cells, seek, full, count):
     """Of the features asked[:count] those of which the first and the last cell are near to the first 62 cells of a, in
     the same place; returns how many they are."""
     in_line()
-    mask, at_b, asked, corners = seek.mask, seek.at_b, seek.asked, cells.corners
+    mask, at_b, asked, corners = seek.mask, seek.b.at, seek.asked, cells.corners
     picked = 0
     for n in range(count):
         prefetch(at_b.start, asked[n])
@@ -117,9 +130,9 @@ def _pick_near(cells, seek, full, count):
 def _all_near(cells, seek, a, b):
     """Every cell of b is near to a: they are, if b itself has vertices of all cells of a."""
     in_line()
-    mask, at_a, at_b = seek.mask, seek.at_a, seek.at_b
-    few, width = at_a.start[a + 1] - at_a.start[a] <= MASKED, seek.vertices.shape[1]
-    if few and is_full(cells, at_a, a, mask_of(seek.vertices, mask, b, width) & _CELLS, 0):
+    mask, at_a, at_b = seek.mask, seek.a.at, seek.b.at
+    few, width = at_a.start[a + 1] - at_a.start[a] <= MASKED, seek.b.vertices.shape[1]
+    if few and is_full(cells, at_a, a, mask_of(seek.b.vertices, mask, b, width) & _CELLS, 0):
         return True
     for s in range(at_b.start[b], at_b.start[b + 1]):
         j = at_b.items[s]

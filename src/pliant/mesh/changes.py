@@ -7,7 +7,6 @@ for each array. One by one are treated only the features that are *touched*: tho
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,12 +24,13 @@ from pliant.mesh.cells import (
     list_triangles,
     number_triangles,
 )
-from pliant.mesh.changed_cell_table import cell_table_jobs, reach_jobs
+from pliant.mesh.changed_cell_table import cell_table_jobs, owner_jobs
 from pliant.mesh.changed_features import (
     GAINED,
     LOST,
     Change,
     EdgeTable,
+    FaceTable,
     Kind,
     Known,
     find_faces,
@@ -78,33 +78,37 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
 
     Where the old one has faces but not yet which cells are at a vertex, it computes that now: features are found by it.
     """
-    known = vars(old)
+    known = set(vars(old))
     changed = len(change.removed) + len(change.added)
-    if not ("vertex_cells" in known or "_face_table" in known) or changed > MOST_CHANGED * len(change.new_of_old):
+    if not known & {"vertex_cells", "_face_table"} or changed > MOST_CHANGED * len(change.new_of_old):
         return
     _ = old.vertex_cells, new.types, new.vertex_limit  # which all that follows looks at
     jobs = {"corners": Job(lambda: _change_corners(old, new, change))}
     # Edges first: theirs is the longest way.
     if "_face_table" in known:
-        jobs["faces"] = Job(lambda corners: _change_faces(old, new, change, corners), "corners")
+        jobs["face_table"] = Job(lambda corners: _change_face_table(old, new, change, corners), "corners")
         if "_edge_table" in vars(old.features()):
-            jobs["edge_table"] = Job(lambda faces: _change_edge_table(old, new, change, faces), "faces")
-            jobs["edges"] = Job(lambda *found: _change_face_edges(old, new, change, *found), "faces", "edge_table")
+            jobs["edge_table"] = Job(lambda faces: _change_edge_table(old, change, faces), "face_table")
+            jobs["edges"] = Job(lambda *tables: _change_edges(old, new, change, *tables), "face_table", "edge_table")
     if "edge_cells" in known:
         jobs["edge_cells"] = Job(lambda edges: _change_edge_cells(old, new, change, edges), "edges")
     if "cell_edges" in known:
         jobs["cell_edges"] = Job(lambda *found: _change_cell_edges(old, new, change, *found), "edge_table", "edges")
     jobs["vertices"] = Job(lambda corners: _change_vertices(old, new, change, corners), "corners")
+    if "_face_table" in known:
+        jobs["faces"] = Job(lambda table: _change_faces(old, new, change, table), "face_table")
     if "face_cells" in known:
         jobs["face_cells"] = Job(lambda faces: _change_face_cells(old, new, change, faces), "faces")
+    orphans: dict[str, Job] = {}
     if "cell_table" in known:
-        jobs |= cell_table_jobs(old, new, change)
-    if "o_sets" in known:
-        jobs |= o_set_jobs(old, new, change, crew.threads)
-    if "cell_table" in known:
-        jobs |= reach_jobs(new, crew.threads)  # the searches for orphans need not wait for these
-    with suppress(TooManyOrphans):  # said when they are asked for, as in a fresh mesh
+        jobs |= owner_jobs(new)
+        if "o_sets" in known:
+            orphans = o_set_jobs(old, new, change, crew.threads)
+        jobs |= orphans | cell_table_jobs(old, new, change, crew.threads)  # which the O-sets need not wait for
+    try:
         crew.flow(jobs)
+    except TooManyOrphans:  # said when they are asked for, as in a fresh mesh
+        Crew(crew.threads).flow({name: job for name, job in jobs.items() if name not in orphans})
 
 
 def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndarray:
@@ -146,14 +150,14 @@ def _change_lists(lists: Rows, features: Kind, change: Change, counts: np.ndarra
 
 def _merged(lists: Rows, features: Kind, change: Change, counts: np.ndarray, total: int) -> Rows:
     """counts : (k,) features of each added cell."""
-    order = np.argsort(features.of_added, kind="stable")
-    added = features.of_added[order], np.repeat(change.added, counts)[order]
+    added = np.sort(features.of_added.astype(np.int64) << 32 | np.repeat(change.added, counts))
     return Rows(*merge_lists(lists, change.new_of_old, features.old_of_new, features.touched, added, total))
 
 
-def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.ndarray) -> Kind:
+def _change_face_table(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.ndarray) -> FaceTable:
+    known = _known(old)
     _, triangles = list_triangles(new.types[change.added], corners[change.added])
-    found = find_faces(triangles, old.vertex_cells, old.cell_faces, old.faces)
+    found = find_faces(triangles, known)
     unknown = np.flatnonzero(found < 0)
     if len(unknown):
         found[unknown] = len(old.faces) + number_triangles(triangles[unknown], new.vertex_limit)[1]
@@ -161,19 +165,26 @@ def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.
     state[pick_lists(*old.cell_faces, change.removed)] = LOST
     state[found] |= GAINED
     start = starts_of(new.types, FACE_COUNT)
-    name, sources, moved = number_faces(start, change.old_of_new, old.cell_faces, found, state)
-    of_added = name[found]
-    items = carry_rows(start, change.old_of_new, old.cell_faces, name, of_added)
-    touched, new_state = moved[:, 0].copy(), np.zeros(len(sources), np.int8)
-    new_state[touched] = state[sources[touched]]
-    sources[touched[sources[touched] >= len(old.faces)]] = -1
-    faces = pick_rows(old.faces, sources, len(sources))
+    names, numbers, moved, is_held = number_faces(known, change, start, found, state)
+    touched, new_state = moved[:, 0].copy(), np.zeros(len(numbers), np.int8)
+    new_state[touched] = state[numbers[touched]]
+    numbers[touched[numbers[touched] >= len(old.faces)]] = -1
+    faces = pick_rows(old.faces, numbers, len(numbers))
     begin, seen = list_triangles(new.types[moved[:, 1]], corners[moved[:, 1]])
     faces[touched] = seen[begin[:-1] + moved[:, 2]]  # as the cell sees it that is now the first
     features = TriMesh()
     features.faces = faces
-    vars(new)["_face_table"] = features, Rows(start, items)
-    return Kind(sources, new_state, of_added, touched)
+    return FaceTable(features, Kind(numbers, new_state, names[found], touched), names, start, is_held)
+
+
+def _known(old: VolumeMesh) -> Known:
+    return Known(old.corners, old.vertex_cells, old.cell_faces, old.face_cells, old.faces)
+
+
+def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change, table: FaceTable) -> Kind:
+    items = carry_rows(table.start, change.old_of_new, old.cell_faces, table.names, table.kind.of_added)
+    vars(new)["_face_table"] = table.features, Rows(table.start, items)
+    return table.kind
 
 
 def _change_face_cells(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> Rows:
@@ -181,21 +192,20 @@ def _change_face_cells(old: VolumeMesh, new: VolumeMesh, change: Change, faces: 
     return rows
 
 
-def _change_edge_table(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> EdgeTable:
-    known = Known(old.corners, *old.vertex_cells, *old.cell_faces, old.edges, old.face_edges)
-    is_held = np.zeros(len(old.faces), bool)
-    is_held[faces.old_of_new[faces.touched[faces.state[faces.touched] == LOST]]] = True
-    state = mark_edges(known, change.new_of_old, change.removed, is_held)
-    sides = np.unique(triangle_sides(new.faces, faces.of_added))
+def _change_edge_table(old: VolumeMesh, change: Change, faces: FaceTable) -> EdgeTable:
+    of_added, touched = (faces.kind.old_of_new[ids] for ids in (faces.kind.of_added, faces.kind.touched))
+    gained = of_added[of_added >= 0]
+    state = mark_edges(_known(old), old.edges, old.face_edges, change, faces.is_held, gained)
+    sides = np.sort(triangle_sides(faces.features.faces, faces.kind.touched[touched < 0]))
     return EdgeTable(*merge_edges(old.edges, state, sides))
 
 
-def _change_face_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind, table: EdgeTable) -> Kind:
-    face_edges = pick_renamed(old.face_edges, faces.old_of_new, table.new_of_old)
-    find_sides(new.faces, faces.touched, faces.old_of_new, table.edges, face_edges)
-    vars(new.features())["_edge_table"] = table.edges, face_edges
+def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: FaceTable, table: EdgeTable) -> Kind:
+    face_edges = pick_renamed(old.face_edges, faces.kind.old_of_new, table.new_of_old)
+    find_sides(faces.features.faces, faces.kind, table, face_edges)
+    vars(faces.features)["_edge_table"] = table.edges, face_edges
     types = new.types[change.added]
-    _, of_added = list_edges(types, starts_of(types, FACE_COUNT), faces.of_added, face_edges)
+    _, of_added = list_edges(types, starts_of(types, FACE_COUNT), faces.kind.of_added, face_edges)
     return Kind(table.old_of_new, table.state, of_added, np.flatnonzero(table.state).astype(np.int32))
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pliant._jit import helper, in_line, kernel
-from pliant.mesh.cell_features import Cells, cells_adjacent
+from pliant.mesh.cell_features import cells_adjacent
 from pliant.mesh.cells import Rows
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
 
@@ -53,8 +53,11 @@ def o_sets(mesh: VolumeMesh, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, n
     return as_pairs(np.sort(vertex_face)), as_pairs(np.sort(edge_edge))
 
 
-def find_orphans(search, cells: Cells, ids: np.ndarray, sought: Any, most: int) -> np.ndarray:
-    """Keys of the orphans that a search finds at the features ids, in any order: first feature << 32 | second."""
+def find_orphans(search, cells: Any, ids: np.ndarray, sought: Any, most: int) -> np.ndarray:
+    """Keys of the orphans that a search finds at the features ids, in any order: first feature << 32 | second.
+
+    cells : what the search needs to know of them, such as Cells
+    """
     keys = np.empty(min(_USUAL_ORPHANS, most), np.int64)
     done = count = 0
     while True:
