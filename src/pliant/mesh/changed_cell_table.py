@@ -40,7 +40,7 @@ def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int
         return _join(old, new, change, found[:3], found[3:6], found[6])
 
     jobs = {
-        "reach": Job(lambda: pick_rows(old.cell_table.reach, change.old_of_new, len(new.types))),
+        "reach": Job(lambda: pick_rows(old.cell_table.reach, change.pieces, len(new.types))),
         "table": Job(join, *KINDS, *(f"owned {kind}" for kind in KINDS), "reach", "cell_edges"),
     }
     renewals = {f"reach {k}": Job(lambda table, k=k: _renew_reach(table, k, parts), "table") for k in range(parts)}

@@ -24,6 +24,7 @@ class Change(NamedTuple):
     old_of_new: np.ndarray  # (c',) int32, -1 for added cells
     removed: np.ndarray  # int32, in the old mesh
     added: np.ndarray  # int32, in the new one
+    pieces: np.ndarray  # (k, 3) int64: first new one, first old one and number of those that follow each other in both
 
 
 class Kind(NamedTuple):
@@ -33,6 +34,7 @@ class Kind(NamedTuple):
     state: np.ndarray  # (m,) int8: LOST if a cell of it was removed, GAINED if one was added, both if both were
     of_added: np.ndarray  # int32, those of the added cells, one after the other
     touched: np.ndarray  # int32, those that lost or gained cells, ascending
+    pieces: np.ndarray  # (k, 3) int64, of others, all that the old mesh has: first new one, first old one and number
 
 
 class Known(NamedTuple):
@@ -42,6 +44,7 @@ class Known(NamedTuple):
     vertex_cells: Rows
     cell_faces: Rows
     face_cells: Rows
+    first_owned: np.ndarray  # (c + 1,) int64: the first face that each cell owns; those of the next ones follow
     faces: np.ndarray
 
 
@@ -52,6 +55,7 @@ class FaceNumbers(NamedTuple):
     old_of_new: np.ndarray  # (m',) int32: the numbers
     moved: np.ndarray  # (k, 3) int32, those that are touched: face, its first cell, the place in that
     is_held: np.ndarray  # (m,) bool: touched, and of some cell that stays
+    pieces: np.ndarray  # as in Kind
 
 
 class FaceTable(NamedTuple):
@@ -67,6 +71,7 @@ class EdgeTable(NamedTuple):
     new_of_old: np.ndarray  # (e,) int32, -1 for those that are gone
     old_of_new: np.ndarray  # (e',) int32, -1 for new ones
     state: np.ndarray  # (e',) int8, as in Kind
+    pieces: np.ndarray  # as in Kind
     sides: np.ndarray  # int64, keys of the sides of new faces, sorted, each once
     side_ids: np.ndarray  # int32, their edges
 
@@ -131,9 +136,9 @@ def number_faces(
     slots, before, moved, is_held = _meet_touched(known, change, start, of_added, touched, len(state))
     order = np.argsort(slots)[: np.count_nonzero(slots < _NOWHERE)]
     moved = moved[order]
-    new_of_old, old_of_new = _number_in_turn(touched, moved[:, 0].copy(), before[order], len(state))
+    new_of_old, old_of_new, pieces = _number_in_turn(touched, moved[:, 0].copy(), before[order], len(state))
     moved[:, 0] = new_of_old[moved[:, 0]]
-    return FaceNumbers(new_of_old, old_of_new, moved, is_held)
+    return FaceNumbers(new_of_old, old_of_new, moved, is_held, pieces)
 
 
 _NOWHERE = np.iinfo(np.int64).max
@@ -192,32 +197,30 @@ def _prefetch_touched(known, touched, t):
 @helper
 def _first_met(known, o, k):
     """The first face, in the order of first cells, that is first met at place k of cell o or later."""
-    lists, rows = known.face_cells, known.cell_faces
-    if o < len(rows.start) - 1:
-        for s in range(rows.start[o] + k, rows.start[o + 1]):
-            if lists.items[lists.start[rows.items[s]]] == o:
-                return np.int64(rows.items[s])
-    low, high = 0, len(known.faces)
-    while low < high:
-        middle = (low + high) // 2
-        if lists.items[lists.start[middle]] <= o:
-            low = middle + 1
-        else:
-            high = middle
-    return np.int64(low)
+    first = known.first_owned[o]
+    out = first
+    if k > 0:
+        start = known.cell_faces.start[o]
+        for s in range(start, start + k):
+            out += known.cell_faces.items[s] >= first  # others that the cell has are of cells before
+    return out
 
 
 @kernel
 def _number_in_turn(touched, moved, before, count):
-    """(new_of_old, old_of_new) by count numbers: untouched faces in their order, moved[x] before face before[x]."""
+    """(new_of_old, old_of_new, pieces) by count numbers: untouched faces in order, moved[x] before face before[x]."""
     name, sources = np.full(count, np.int32(-1)), np.empty(count, np.int32)
-    new = f = t = x = 0
+    pieces = np.empty((len(touched) + len(moved) + 1, 3), np.int64)
+    new = f = t = x = p = 0
     while True:
         end = touched[t] if t < len(touched) else count
         if x < len(moved):
             end = min(end, max(f, before[x]))
         for k in range(end - f):
             sources[new + k], name[f + k] = f + k, new + k
+        if f < end:
+            pieces[p, 0], pieces[p, 1], pieces[p, 2] = new, f, end - f
+            p += 1
         new, f = new + end - f, end
         if x < len(moved) and before[x] <= f:
             sources[new], name[moved[x]] = moved[x], new
@@ -225,7 +228,7 @@ def _number_in_turn(touched, moved, before, count):
         elif f < count:
             f, t = f + 1, t + 1
         else:
-            return name, sources[:new].copy()
+            return name, sources[:new].copy(), pieces[:p].copy()
 
 
 @kernel
@@ -286,42 +289,53 @@ def _has_kept_cell(known, edges, face_edges, new_of_old, e):
 @kernel
 def merge_edges(edges, state, sides):
     """The fields of EdgeTable: without those that are gone, with the sides of new faces, which are sorted keys, some
-    repeatedly; a side that was an edge already is one again.
-
-    Edges between two sides that are not gone are copied in one piece.
-    """
-    most = len(edges) + len(sides)
+    repeatedly; a side that was an edge already is one again."""
+    most, touched = len(edges) + len(sides), np.count_nonzero(state)
     out, new_of_old = np.empty((most, 2), np.int32), np.full(len(edges), np.int32(-1))
-    old_of_new, new_state = np.empty(most, np.int32), np.empty(most, np.int8)
+    old_of_new, new_state = np.empty(most, np.int32), np.zeros(most, np.int8)
     keys, ids = np.empty(len(sides), np.int64), np.empty(len(sides), np.int32)
-    count = e = found = 0
+    pieces = np.empty((touched + len(sides) + 1, 3), np.int64)
+    count = e = found = p = 0
     for x in range(len(sides) + 1):
         if 0 < x < len(sides) and sides[x] == sides[x - 1]:
             continue
         end = _edge_from(edges, sides[x], e) if x < len(sides) else len(edges)
         while e < end:
-            last = e
-            while last < end and state[last] != GONE:
-                last += 1
-            for k in range(last - e):
-                out[count + k, 0], out[count + k, 1] = edges[e + k, 0], edges[e + k, 1]
-                old_of_new[count + k], new_of_old[e + k] = e + k, count + k
-                new_state[count + k] = state[e + k] & (LOST | GAINED) | (LOST if state[e + k] & GONE else 0)
-            count, e = count + last - e, last + (last < end)
+            first = e
+            while e < end and state[e] == UNTOUCHED:
+                e += 1
+            for k in range(e - first):
+                out[count + k, 0], out[count + k, 1] = edges[first + k, 0], edges[first + k, 1]
+                old_of_new[count + k], new_of_old[first + k] = first + k, count + k
+            if first < e:
+                pieces[p, 0], pieces[p, 1], pieces[p, 2] = count, first, e - first
+                p, count = p + 1, count + e - first
+            if e < end:
+                if state[e] != GONE:
+                    out[count, 0], out[count, 1] = edges[e, 0], edges[e, 1]
+                    old_of_new[count], new_of_old[e] = e, count
+                    new_state[count] = _new_state(state[e])
+                    count += 1
+                e += 1
         if x < len(sides):
             v, w = np.int32(sides[x] >> 32), np.int32(sides[x] & 0xFFFFFFFF)
-            again = e < len(edges) and edges[e, 0] == v and edges[e, 1] == w
             out[count, 0], out[count, 1], old_of_new[count], new_state[count] = v, w, -1, GAINED
-            if again:
+            if e < len(edges) and edges[e, 0] == v and edges[e, 1] == w:
                 old_of_new[count], new_of_old[e] = e, count
-                new_state[count] |= LOST if state[e] & (LOST | GONE) else 0
+                new_state[count] |= _new_state(state[e])
                 e += 1
             keys[found], ids[found] = sides[x], count
             found, count = found + 1, count + 1
     return (
-        out[:count].copy(), new_of_old, old_of_new[:count].copy(), new_state[:count].copy(),
+        out[:count].copy(), new_of_old, old_of_new[:count].copy(), new_state[:count].copy(), pieces[:p].copy(),
         keys[:found].copy(), ids[:found].copy(),
     )  # fmt: skip
+
+
+@helper
+def _new_state(state):
+    """Of an edge that is gone from all cells that stay, but is in an added one: it lost cells."""
+    return (state & (LOST | GAINED)) | (LOST if state & GONE else 0)
 
 
 @helper
@@ -341,16 +355,17 @@ def _edge_from(edges, key, low):
 
 
 @kernel
-def find_sides(faces, kind, table, face_edges):
-    """Writes the edges of touched faces into face_edges, where those that the old mesh has have them in any order."""
+def find_sides(faces, kind, table, old_face_edges, face_edges):
+    """Writes the edges of touched faces into face_edges: for those that the old mesh has, it has them in any order."""
     edges = table.edges
     for f in kind.touched:
-        a, b, c = face_edges[f, 0], face_edges[f, 1], face_edges[f, 2]
+        o = kind.old_of_new[f]
         for k in range(3):
             key = _side(faces, f, k)
-            if kind.old_of_new[f] < 0:
+            if o < 0:
                 face_edges[f, k] = table.side_ids[np.searchsorted(table.sides, key)]
-            elif np.int64(edges[a, 0]) << 32 | np.int64(edges[a, 1]) == key:
-                face_edges[f, k] = a
-            else:
-                face_edges[f, k] = b if np.int64(edges[b, 0]) << 32 | np.int64(edges[b, 1]) == key else c
+                continue
+            for m in range(3):
+                e = table.new_of_old[old_face_edges[o, m]]
+                if np.int64(edges[e, 0]) << 32 | np.int64(edges[e, 1]) == key:
+                    face_edges[f, k] = e

@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant._jit import kernel
 from pliant._threads import Crew, Job
+from pliant.mesh.cell_features import owned_faces
 from pliant.mesh.cells import (
     CORNER_COUNT,
     EDGE_COUNT,
@@ -66,8 +67,8 @@ def change_cells(old: VolumeMesh, kept: np.ndarray, added: dict[str, np.ndarray]
     cells, first, begin = {}, 0, 0
     for name, (before, more) in zip(TYPES, counts.tolist()):
         stay = int(np.count_nonzero(kept[begin : begin + before]))
-        ids = change.old_of_new[first : first + stay] - np.int32(begin)
-        cells[name] = pick_rows(old.cells[name], ids, stay + more)
+        pieces = change.pieces[(change.pieces[:, 1] >= begin) & (change.pieces[:, 1] < begin + before)]
+        cells[name] = pick_rows(old.cells[name], pieces - (first, begin, 0), stay + more)
         cells[name][stay:] = added[name]
         first, begin = first + stay + more, begin + before
     return cells, change
@@ -112,7 +113,7 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
 
 
 def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndarray:
-    corners = vars(new)["corners"] = pick_rows(old.corners, change.old_of_new, len(change.old_of_new))
+    corners = vars(new)["corners"] = pick_rows(old.corners, change.pieces, len(change.old_of_new))
     first = 0
     for array in new.cells.values():
         ids = change.added[(change.added >= first) & (change.added < first + len(array))]
@@ -132,7 +133,9 @@ def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change, corners: 
     state[old.corners[change.removed].ravel()] = LOST
     state[of_added] |= GAINED
     state = state[: new.vertex_limit]
-    vertices = Kind(ids, state, of_added, np.flatnonzero(state).astype(np.int32))
+    touched = np.flatnonzero(state).astype(np.int32)
+    pieces = _pieces_between(touched, min(old.vertex_limit, new.vertex_limit))
+    vertices = Kind(ids, state, of_added, touched, pieces)
     removed = int(CORNER_COUNT[old.types[change.removed]].sum(dtype=np.int64))
     total = len(old.vertex_cells.items) - removed + len(of_added)
     vars(new)["vertex_cells"] = _merged(old.vertex_cells, vertices, change, np.diff(start), total)
@@ -151,7 +154,7 @@ def _change_lists(lists: Rows, features: Kind, change: Change, counts: np.ndarra
 def _merged(lists: Rows, features: Kind, change: Change, counts: np.ndarray, total: int) -> Rows:
     """counts : (k,) features of each added cell."""
     added = np.sort(features.of_added.astype(np.int64) << 32 | np.repeat(change.added, counts))
-    return Rows(*merge_lists(lists, change.new_of_old, features.old_of_new, features.touched, added, total))
+    return Rows(*merge_lists(lists, change.new_of_old, features, added, total))
 
 
 def _change_face_table(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.ndarray) -> FaceTable:
@@ -165,24 +168,27 @@ def _change_face_table(old: VolumeMesh, new: VolumeMesh, change: Change, corners
     state[pick_lists(*old.cell_faces, change.removed)] = LOST
     state[found] |= GAINED
     start = starts_of(new.types, FACE_COUNT)
-    names, numbers, moved, is_held = number_faces(known, change, start, found, state)
+    names, numbers, moved, is_held, pieces = number_faces(known, change, start, found, state)
     touched, new_state = moved[:, 0].copy(), np.zeros(len(numbers), np.int8)
     new_state[touched] = state[numbers[touched]]
     numbers[touched[numbers[touched] >= len(old.faces)]] = -1
-    faces = pick_rows(old.faces, numbers, len(numbers))
+    faces = pick_rows(old.faces, pieces, len(numbers))
     begin, seen = list_triangles(new.types[moved[:, 1]], corners[moved[:, 1]])
     faces[touched] = seen[begin[:-1] + moved[:, 2]]  # as the cell sees it that is now the first
     features = TriMesh()
     features.faces = faces
-    return FaceTable(features, Kind(numbers, new_state, names[found], touched), names, start, is_held)
+    return FaceTable(features, Kind(numbers, new_state, names[found], touched, pieces), names, start, is_held)
 
 
 def _known(old: VolumeMesh) -> Known:
-    return Known(old.corners, old.vertex_cells, old.cell_faces, old.face_cells, old.faces)
+    owned = (
+        old.cell_table.owned_faces if "cell_table" in vars(old) else owned_faces(old.face_cells, len(old.types)).rows
+    )
+    return Known(old.corners, old.vertex_cells, old.cell_faces, old.face_cells, owned.start, old.faces)
 
 
 def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change, table: FaceTable) -> Kind:
-    items = carry_rows(table.start, change.old_of_new, old.cell_faces, table.names, table.kind.of_added)
+    items = carry_rows(table.start, change, old.cell_faces, table.names, table.kind.of_added)
     vars(new)["_face_table"] = table.features, Rows(table.start, items)
     return table.kind
 
@@ -201,17 +207,18 @@ def _change_edge_table(old: VolumeMesh, change: Change, faces: FaceTable) -> Edg
 
 
 def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: FaceTable, table: EdgeTable) -> Kind:
-    face_edges = pick_renamed(old.face_edges, faces.kind.old_of_new, table.new_of_old)
-    find_sides(faces.features.faces, faces.kind, table, face_edges)
+    face_edges = pick_renamed(old.face_edges, faces.kind.pieces, table.new_of_old, len(faces.kind.state))
+    find_sides(faces.features.faces, faces.kind, table, old.face_edges, face_edges)
     vars(faces.features)["_edge_table"] = table.edges, face_edges
     types = new.types[change.added]
     _, of_added = list_edges(types, starts_of(types, FACE_COUNT), faces.kind.of_added, face_edges)
-    return Kind(table.old_of_new, table.state, of_added, np.flatnonzero(table.state).astype(np.int32))
+    touched = np.flatnonzero(table.state).astype(np.int32)
+    return Kind(table.old_of_new, table.state, of_added, touched, table.pieces)
 
 
 def _change_cell_edges(old: VolumeMesh, new: VolumeMesh, change: Change, table: EdgeTable, edges: Kind) -> None:
     start = starts_of(new.types, EDGE_COUNT)
-    items = carry_rows(start, change.old_of_new, old.cell_edges, table.new_of_old, edges.of_added)
+    items = carry_rows(start, change, old.cell_edges, table.new_of_old, edges.of_added)
     vars(new)["cell_edges"] = Rows(start, items)
 
 
@@ -221,24 +228,42 @@ def _change_edge_cells(old: VolumeMesh, new: VolumeMesh, change: Change, edges: 
 
 
 @kernel
+def _pieces_between(touched, count):
+    """As in Kind, of those of count features that are not touched, and have the same ids in both meshes."""
+    pieces, first, p = np.empty((len(touched) + 1, 3), np.int64), 0, 0
+    for t in range(len(touched) + 1):
+        end = min(count, touched[t]) if t < len(touched) else count
+        if first < end:
+            pieces[p, 0], pieces[p, 1], pieces[p, 2] = first, first, end - first
+            p += 1
+        first = end + 1
+    return pieces[:p].copy()
+
+
+@kernel
 def _number_cells(kept, counts):
-    """(new_of_old, old_of_new, removed, added); counts : (types, 2), cells before and cells added of each type."""
+    """The fields of Change; counts : (types, 2), cells before and cells added of each type."""
     new_of_old = np.full(len(kept), np.int32(-1))
     removed = np.empty(len(kept), np.int32)
     added = np.empty(counts[:, 1].sum(), np.int32)
     old_of_new = np.full(len(kept) + len(added), np.int32(-1))
-    i = gone = new = extra = 0
+    pieces = np.empty((len(kept) - np.count_nonzero(kept) + len(counts), 3), np.int64)
+    i = gone = new = extra = p = 0
     for t in range(len(counts)):
-        for _ in range(counts[t, 0]):
-            if kept[i]:
-                new_of_old[i], old_of_new[new] = new, i
-                new += 1
-            else:
+        end = i + counts[t, 0]
+        while i < end:
+            first = i
+            while i < end and kept[i]:
+                i += 1
+            for k in range(i - first):
+                new_of_old[first + k], old_of_new[new + k] = new + k, first + k
+            if first < i:
+                pieces[p, 0], pieces[p, 1], pieces[p, 2] = new, first, i - first
+                p, new = p + 1, new + i - first
+            if i < end:
                 removed[gone] = i
-                gone += 1
-            i += 1
+                gone, i = gone + 1, i + 1
         for _ in range(counts[t, 1]):
             added[extra] = new
-            extra += 1
-            new += 1
-    return new_of_old, old_of_new[:new].copy(), removed[:gone].copy(), added
+            extra, new = extra + 1, new + 1
+    return new_of_old, old_of_new[:new].copy(), removed[:gone].copy(), added, pieces[:p].copy()
