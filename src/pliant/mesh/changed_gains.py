@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant._jit import bare_kernel, helper, in_line, prefetch
-from pliant.mesh.changed_seeking import keep_near, mask_of, prefetch_cells, set_masks
+from pliant.mesh.changed_seeking import keep_near, mask_of, mask_of_cell, prefetch_cells, set_masks
 from pliant.mesh.o_sets import clear_masks
 
 _OWN = -(1 << 63)  # bit in the mask of a vertex of the feature itself, which makes it negative
@@ -46,7 +46,7 @@ def _list_near(cells, seek, i, full, r):
     for k in range(cells.corner_count[i]):
         for t in range(start[corners[i, k]], start[corners[i, k] + 1]):
             j = items[t]
-            is_near = (mask_of(corners, mask, j, cells.corner_count[j]) & ~_OWN) == full
+            is_near = (mask_of_cell(corners, mask, j, cells.corner_count[j]) & ~_OWN) == full
             near[count] = j
             count += is_near & (met[j] != r)
             met[j] = r if is_near else met[j]

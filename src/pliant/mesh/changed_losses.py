@@ -19,7 +19,7 @@ import numpy as np
 
 from pliant._jit import bare_kernel, helper, in_line, kernel, prefetch
 from pliant.mesh.cells import MOST_CORNERS, Rows
-from pliant.mesh.changed_seeking import AVOIDED, Seek, keep_near, mask_of, prefetch_cells, set_masks
+from pliant.mesh.changed_seeking import AVOIDED, Seek, keep_near, mask_of_cell, prefetch_cells, set_masks
 from pliant.mesh.o_sets import clear_masks
 
 
@@ -114,7 +114,7 @@ def _list_features(cells, losses, i, full, r):
             prefetch(corners, at_vertices.items[t])
         for t in range(at_vertices.start[w], at_vertices.start[w + 1]):
             j = at_vertices.items[t]
-            if mask_of(corners, mask, j, cells.corner_count[j]) != full:
+            if mask_of_cell(corners, mask, j, cells.corner_count[j]) != full:
                 continue
             if len(features.start):
                 count = _ask(seek, features.items, features.start[j], features.start[j + 1], r, count)
@@ -124,7 +124,7 @@ def _list_features(cells, losses, i, full, r):
         if w < len(removed.start) - 1:
             for t in range(removed.start[w], removed.start[w + 1]):
                 j = removed.items[t]
-                if mask_of(losses.corners, mask, j, MOST_CORNERS) == full:
+                if mask_of_cell(losses.corners, mask, j, MOST_CORNERS) == full:
                     rows = losses.features
                     count = _ask(seek, rows.items, rows.start[j], rows.start[j + 1], r, count)
     return count

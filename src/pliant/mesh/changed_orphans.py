@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pliant._jit import kernel
 from pliant.mesh.cells import CORNER_COUNT, Rows, list_corners, transpose
-from pliant.mesh.changed_features import EDGES, FACES, GAINED, VERTICES, Kind
+from pliant.mesh.changed_features import EDGES, FACES, VERTICES, Kind
 from pliant.mesh.changed_gains import search_gains
 from pliant.mesh.changed_losses import Losses, list_losses, search_losses
 from pliant.mesh.changed_seeking import Features, Seek, Shapes
@@ -58,9 +59,18 @@ def list_gone(old: VolumeMesh, removed: np.ndarray) -> Gone:
 
 def list_suspects(gone: Gone, of_gone: Rows, kind: Kind) -> Suspects:
     """of_gone : features of the removed cells that are still there, -1 for others."""
-    touched = kind.touched
-    new = touched[(kind.old_of_new[touched] < 0) & (kind.state[touched] & GAINED != 0)]
-    return Suspects(*list_losses(of_gone, gone.corners, len(kind.state)), new)
+    return Suspects(*list_losses(of_gone, gone.corners, len(kind.state)), _list_new(kind.of_added, kind.old_of_new))
+
+
+@kernel
+def _list_new(of_added, old_of_new):
+    """Each once, in the order of the added cells: what is around one of them is still in the cache for the next."""
+    is_listed, out, count = np.zeros(len(old_of_new), np.bool_), np.empty(len(of_added), np.int32), 0
+    for f in of_added:
+        if old_of_new[f] < 0 and not is_listed[f]:
+            is_listed[f], out[count] = True, f
+            count += 1
+    return out[:count].copy()
 
 
 def find_changed(

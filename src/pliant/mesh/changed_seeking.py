@@ -87,6 +87,16 @@ def mask_of(rows, mask, i, count):
 
 
 @helper
+def mask_of_cell(corners, mask, i, count):
+    """The same for a row of corners, which has at least four: the last one is repeated."""
+    in_line()
+    bits = mask[corners[i, 0]] | mask[corners[i, 1]] | mask[corners[i, 2]] | mask[corners[i, 3]]
+    for k in range(4, count):
+        bits |= mask[corners[i, k]]
+    return bits
+
+
+@helper
 def keep_near(cells, seek, a, full, count, keys, found):
     """Writes the keys of a and of those of the features asked[:count] that are its orphans from the found-th on;
     returns how many there are, or -1 where there is no room for all that may be some."""
@@ -119,8 +129,8 @@ def _pick_near(cells, seek, full, count):
     for n in range(count):
         b = asked[n]
         i, j = at_b.items[at_b.start[b]], at_b.items[at_b.start[b + 1] - 1]
-        one = mask_of(corners, mask, i, cells.corner_count[i]) & _CELLS
-        other = mask_of(corners, mask, j, cells.corner_count[j]) & _CELLS
+        one = mask_of_cell(corners, mask, i, cells.corner_count[i]) & _CELLS
+        other = mask_of_cell(corners, mask, j, cells.corner_count[j]) & _CELLS
         asked[picked] = b
         picked += (one == full) & (other == full)
     return picked
@@ -136,6 +146,6 @@ def _all_near(cells, seek, a, b):
         return True
     for s in range(at_b.start[b], at_b.start[b + 1]):
         j = at_b.items[s]
-        if not is_full(cells, at_a, a, mask_of(cells.corners, mask, j, cells.corner_count[j]) & _CELLS, j):
+        if not is_full(cells, at_a, a, mask_of_cell(cells.corners, mask, j, cells.corner_count[j]) & _CELLS, j):
             return False
     return True
