@@ -62,8 +62,8 @@ def owned(features: Rows, count: int) -> Owned:
 
 def owned_faces(faces: Rows, count: int) -> Owned:
     """The same for faces, which are numbered in the order of their first cells."""
-    first = faces.items[faces.start[:-1]]
-    return Owned(Rows(_list_starts(first, count), np.arange(len(first), dtype=np.int32)), first)
+    start, items, first = _list_in_order(*faces, count)
+    return Owned(Rows(start, items), first)
 
 
 def join_cells(mesh: VolumeMesh, kinds: tuple[Owned, Owned, Owned], reach: np.ndarray) -> Cells:
@@ -95,14 +95,19 @@ def _list_owned(start, items, count):
 
 
 @kernel
-def _list_starts(owners, count):
-    """(count + 1,) int64: where features start that belong to each of so many cells; owners ascend."""
-    start = np.zeros(count + 1, np.int64)
-    for f in range(len(owners)):
-        start[owners[f] + 1] = f + 1  # the last one stays
+def _list_in_order(start, items, count):
+    """The same for features that are numbered in the order of their first cells, and have some."""
+    begin, out, first = (
+        np.zeros(count + 1, np.int64),
+        np.empty(len(start) - 1, np.int32),
+        np.empty(len(start) - 1, np.int32),
+    )
+    for f in range(len(first)):
+        out[f], first[f] = f, items[start[f]]
+        begin[first[f] + 1] = f + 1  # the last one stays
     for i in range(count):
-        start[i + 1] = max(start[i], start[i + 1])
-    return start
+        begin[i + 1] = max(begin[i], begin[i + 1])
+    return begin, out, first
 
 
 def inner_pairs(cells: Cells) -> tuple[np.ndarray, np.ndarray]:
