@@ -16,7 +16,7 @@ import pytest
 
 import pliant
 from pliant import _jit, _threads
-from pliant._threads import Crew
+from pliant._threads import Crew, Job
 from pliant.mesh.changed_lists import starts_of
 from tests.meshes import assert_identical, scene
 
@@ -229,6 +229,53 @@ def test_ranges_make_up_the_whole_and_are_as_many_for_each_thread(threads, count
     assert all(end == begin for (_, end), (begin, _) in itertools.pairwise(parts))
     assert len(parts) <= threads or len(parts) == 2 * threads
     assert len(parts) == 1 or min(end - begin for begin, end in parts) >= 100
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_jobs_get_what_they_need(threads):
+    order = []
+
+    def adding(name, own):
+        def work(*given):
+            order.append(name)
+            return own + sum(given)
+
+        return work
+
+    results = {}
+    needs = {"a": (), "b": (), "c": ("a",), "d": ("a", "b"), "e": ("d", "c"), "f": ()}
+    jobs = {name: Job(adding(name, 10**i), *of) for i, (name, of) in enumerate(needs.items())}
+    jobs["end"] = Job(lambda *given: results.update(zip(needs, given)), *needs)
+    Crew(threads).flow(jobs)
+    assert results == {"a": 1, "b": 10, "c": 101, "d": 1011, "e": 11112, "f": 100_000}
+    assert sorted(order) == list(needs)
+    assert all(order.index(need) < order.index(name) for name, of in needs.items() for need in of)
+    if threads == 1:
+        assert order == list(needs)
+
+
+def test_jobs_that_wait_for_nobody_run_side_by_side():
+    together = threading.Barrier(2)
+    Crew(2).flow({"one": Job(lambda: together.wait(30)), "other": Job(lambda: together.wait(30))})
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_in_a_job_stops_those_that_wait_for_it(threads):
+    def fail():
+        raise OwnError("first")
+
+    done = []
+    jobs = {"first": Job(fail), "second": Job(lambda _: done.append("second"), "first")}
+    with pytest.raises(OwnError, match="first"):
+        Crew(threads).flow(jobs)
+    assert done == []
+
+
+@pytest.mark.parametrize("needs", [("later",), ("nobody",), ("self",)])
+def test_jobs_come_after_those_that_they_need(needs):
+    jobs = {"self": Job(lambda *_: None, *needs), "later": Job(lambda: None)}
+    with pytest.raises(ValueError, match=f"self needs {needs[0]}"):
+        Crew(2).flow(jobs)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])

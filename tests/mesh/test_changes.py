@@ -214,6 +214,18 @@ def test_threads_change_nothing(threads, monkeypatch):
         assert_fresh(mesh)
 
 
+@pytest.mark.parametrize("usual", [1, 30])
+def test_searches_that_run_out_of_room_go_on(usual, monkeypatch):
+    """Features that lost cells, and new ones: what was met before the room was used up is met again."""
+    monkeypatch.setattr("pliant.mesh.o_sets._USUAL_ORPHANS", usual)
+    mesh = computed(pliant.VolumeMesh(tetrahedra(2, shuffled=6)))
+    removed = np.array([3, 17, 31, 40])
+    add = split_all(mesh.cells["tetra"][removed[2:]], mesh.vertex_limit)
+    changed = mesh.changed(remove=removed, add=add)
+    monkeypatch.undo()
+    assert_fresh(changed)
+
+
 @pytest.mark.unit
 def test_nothing_and_everything():
     mesh = computed(pliant.VolumeMesh(tetrahedra(1)))
@@ -241,7 +253,7 @@ def test_a_large_change_is_left_to_a_fresh_build(monkeypatch):
     monkeypatch.undo()
     mesh = computed(pliant.VolumeMesh(tetrahedra(3)))
     assert "o_sets" in vars(mesh.changed(remove=[0, 5]))
-    large = mesh.changed(remove=np.arange(100))
+    large = mesh.changed(remove=np.arange(len(mesh.types) // 3))
     assert "_face_table" not in vars(large)
     assert_fresh(large)
 
