@@ -33,7 +33,7 @@ def read_container(path: Path) -> tuple[dict[str, Any], memoryview | None]:
 def _read(path: Path, limit: int = -1) -> bytes:
     try:
         if not path.is_file():
-            raise FormatError(f"{path.name}: there is no such file")
+            raise FormatError(f"{path.name}: {'this is a folder' if path.is_dir() else 'there is no such file'}")
         with path.open("rb") as file:
             return file.read(limit)
     except OSError as error:

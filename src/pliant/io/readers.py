@@ -60,6 +60,8 @@ def require_content(path: Path) -> None:
     """There is a file, something in it, and it can be read at all."""
     if path.suffix.lower() == ".abc":
         raise FileError(f"{path.name}: no package reads Alembic; export it as USD, PC2 or numbered OBJ files")
+    if path.is_dir():
+        raise FileError(f"{path.name}: this is a folder; name a file in it, or several: {path.name}/frame_*.obj")
     if not path.is_file():
         raise FileError(f"{path.name}: there is no such file")
     if path.stat().st_size == 0:
