@@ -8,12 +8,8 @@ meshes are smooth most of the pairs that csat leaves are adjacent, triangles aro
 from __future__ import annotations
 
 from pliant._jit import helper, in_line
-from pliant.filters.axes import exceeds
-from pliant.vec3 import UNIT_ROUNDOFF, add, dot, sub
-
-# As in csat_elements: dot products of coordinates up to M are wrong by 3 u M |L|_1, ends of a motion that is cut off by
-# 8 u M in each coordinate: 22 u for a difference of two, and at most 4 u for the subtractions.
-_ERROR = 32 * UNIT_ROUNDOFF
+from pliant.filters.axes import exceeds, slack_along
+from pliant.vec3 import add, dot, sub
 
 
 @helper
@@ -71,7 +67,7 @@ def _fan_gap(points, pair, at, axis, end):
 @helper
 def _clears(least, axis, largest, gap):
     """A difference along the axis is above the gap, whatever was rounded."""
-    return exceeds(least - (_ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290), gap, axis)
+    return exceeds(least - slack_along(axis, largest), gap, axis)
 
 
 @helper

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from pliant._jit import helper, in_line
-from pliant.vec3 import dot, scale, sub
+from pliant.vec3 import UNIT_ROUNDOFF, dot, scale, sub
 
 # How far axes are leaned: 1 makes them perpendicular to the vector between the closest points, 2 mirrors them (Chung
 # and Wang, Quick collision detection of polytopes in virtual environments, 1996). What it leaves is in ``lanes.lean``.
 LEAN = 1.2
+
+# Dot products of coordinates up to M with an axis L are wrong by 3 u M |L|_1, and ends of a motion that is cut off at a
+# horizon by 8 u M in each coordinate: 22 u for a difference of two, and at most 4 u for the subtractions.
+_ERROR = 32 * UNIT_ROUNDOFF
+
+
+@helper
+def slack_along(axis, largest):
+    """What a difference along the axis of two points with coordinates up to largest may be wrong by."""
+    in_line()
+    return _ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
 
 
 @helper

@@ -15,13 +15,10 @@ import numpy as np
 from pliant._arrays import New
 from pliant._jit import helper, kernel
 from pliant._threads import ALONE, Crew
-from pliant.filters.axes import exceeds, leaned
+from pliant.filters.axes import exceeds, leaned, slack_along
 from pliant.mesh.cell_features import Cells, cells_adjacent
-from pliant.vec3 import UNIT_ROUNDOFF, add
+from pliant.vec3 import add
 
-# Dot products of coordinates up to M with L are wrong by 3 u M |L|_1, and ends of a motion cut off at a horizon by 8 u
-# M in each coordinate: 22 u for a difference of two.
-_ERROR = 32 * UNIT_ROUNDOFF
 _LEANED = 3  # times
 
 
@@ -78,7 +75,7 @@ def _surely_apart(points, i, n, j, m, largest, gap):
     half = points.shape[1] // 2
     axis = add(_between(points, i, j, half - 3), _between(points, i, j, 2 * half - 3))
     for _ in range(_LEANED + 1):
-        slack = _ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
+        slack = slack_along(axis, largest)
         least, between = _closest(points, i, n, j, m, axis)
         if exceeds(least - slack, gap, axis):
             return True

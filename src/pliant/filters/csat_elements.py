@@ -14,7 +14,7 @@ from pliant._arrays import New
 from pliant._jit import helper, in_line, kernel, one_copy
 from pliant._threads import ALONE, Crew
 from pliant.filters.adjacent import apart_but_for_common, common_corner
-from pliant.filters.axes import exceeds
+from pliant.filters.axes import exceeds, slack_along
 from pliant.filters.lanes import (
     ABOVE,
     BEST,
@@ -29,11 +29,8 @@ from pliant.filters.lanes import (
     name_centres,
     set_slack,
 )
-from pliant.vec3 import UNIT_ROUNDOFF, cross, dot, max_norm, scale, sub
+from pliant.vec3 import cross, dot, max_norm, scale, sub
 
-# Dot products of coordinates up to M with L are wrong by 3 u M |L|_1, and ends of a motion cut off at a horizon by 8 u
-# M in each coordinate: 22 u for a difference of two. What ``lanes`` allows for far coordinates is more than that.
-_ERROR = 32 * UNIT_ROUNDOFF
 _LEANED = 4  # times, of the few pairs that the line between the centres leaves when it is leaned once
 
 
@@ -122,11 +119,11 @@ def _cull_held(points, largest, reach, held, block, by_planes, pairs, kept):
         if not by_planes and block[BEST + lane] > ONE:
             continue
         i, j = held[lane, 0], held[lane, 1]
-        gap, a, b = _gap(reach, i, j), _corners(points, i), _corners(points, j)
-        start = sub(_sum(b[0], b[1], b[2]), _sum(a[0], a[1], a[2]))
+        gap, a, b = _gap(reach, i, j), _corners(points, i, 0), _corners(points, j, 0)
+        ends, between = (_corners(points, i, 9), _corners(points, j, 9)), _between(a, b)
         # Where all of b is beyond a along a normal, so are the centres: the other way need not be tried.
-        if _elements_apart(a, b, _towards(start, _normal(a)), largest, gap) or _elements_apart(
-            a, b, _towards(start, _normal(b)), largest, gap
+        if _moving_apart(a, b, ends, _towards(between, _normal(a)), largest, gap) or _moving_apart(
+            a, b, ends, _towards(between, _normal(b)), largest, gap
         ):
             continue
         pairs[kept, 0], pairs[kept, 1] = i, j
@@ -153,8 +150,8 @@ def cull_resting_elements(corners, points, largest, reach, pairs, count, by_plan
         if common >= 0:
             surely_apart = not by_planes and apart_but_for_common(points, (i, j), common, largest, gap)
         else:
-            a, b = _resting_corners(points, i), _resting_corners(points, j)
-            between = sub(_sum(b[0], b[1], b[2]), _sum(a[0], a[1], a[2]))
+            a, b = _corners(points, i, 0), _corners(points, j, 0)
+            between = _between(a, b)
             surely_apart = (
                 (not by_planes and _resting_apart(a, b, between, largest, gap))
                 or _resting_apart(a, b, _towards(between, _normal(a)), largest, gap)
@@ -204,23 +201,25 @@ def _load(points, reach, pairs, block):
 
 
 @helper
-def _resting_corners(points, i):
+def _corners(points, i, first):
+    """The three corners of element i, whose numbers begin with the first; where it moves, those of the end with 9."""
     in_line()
     return (
-        (points[i, 0], points[i, 1], points[i, 2]),
-        (points[i, 3], points[i, 4], points[i, 5]),
-        (points[i, 6], points[i, 7], points[i, 8]),
+        (points[i, first], points[i, first + 1], points[i, first + 2]),
+        (points[i, first + 3], points[i, first + 4], points[i, first + 5]),
+        (points[i, first + 6], points[i, first + 7], points[i, first + 8]),
     )
 
 
 @helper
-def _resting_apart(a, b, axis, largest, gap):
-    """b is beyond a along the axis by more than the gap; as in ``_elements_apart``."""
-    in_line()
-    slack = _ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
-    a_end = max(max(dot(a[0], axis), dot(a[1], axis)), dot(a[2], axis)) + slack
-    least = min(min(dot(b[0], axis), dot(b[1], axis)), dot(b[2], axis)) - a_end
-    return exceeds(least, gap, axis)
+def _between(a, b):
+    """From the centre of a to that of b, three times."""
+    return sub(_sum(b), _sum(a))
+
+
+@helper
+def _sum(a):
+    return a[0][0] + a[1][0] + a[2][0], a[0][1] + a[1][1] + a[2][1], a[0][2] + a[1][2] + a[2][2]
 
 
 @helper
@@ -235,32 +234,23 @@ def _towards(direction, axis):
 
 
 @helper
-def _corners(points, i):
+def _beyond(a, b, axis, largest):
+    """By how much b is beyond a along the axis, at least."""
     in_line()
-    return (
-        (points[i, 0], points[i, 1], points[i, 2]),
-        (points[i, 3], points[i, 4], points[i, 5]),
-        (points[i, 6], points[i, 7], points[i, 8]),
-        (points[i, 9], points[i, 10], points[i, 11]),
-        (points[i, 12], points[i, 13], points[i, 14]),
-        (points[i, 15], points[i, 16], points[i, 17]),
-    )
+    a_end = max(max(dot(a[0], axis), dot(a[1], axis)), dot(a[2], axis)) + slack_along(axis, largest)
+    return min(min(dot(b[0], axis), dot(b[1], axis)), dot(b[2], axis)) - a_end
 
 
 @helper
-def _sum(a, b, c):
-    return a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2]
+def _resting_apart(a, b, axis, largest, gap):
+    """b is beyond a along the axis by more than the gap."""
+    in_line()
+    return exceeds(_beyond(a, b, axis, largest), gap, axis)
 
 
 @helper
-def _elements_apart(a, b, axis, largest, gap):
-    """b is beyond a along the axis by more than the gap, at the start and at the end of the motion."""
+def _moving_apart(a, b, ends, axis, largest, gap):
+    """The same at the start and at the end of the motion, where elements are that move."""
     in_line()
-    slack = _ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + 1e-290
-    a_end = max(max(dot(a[0], axis), dot(a[1], axis)), dot(a[2], axis)) + slack
-    least = min(min(dot(b[0], axis), dot(b[1], axis)), dot(b[2], axis)) - a_end
-    if not least > 0.0:
-        return False
-    a_end = max(max(dot(a[3], axis), dot(a[4], axis)), dot(a[5], axis)) + slack
-    least = min(least, min(min(dot(b[3], axis), dot(b[4], axis)), dot(b[5], axis)) - a_end)
-    return exceeds(least, gap, axis)
+    least = _beyond(a, b, axis, largest)
+    return least > 0.0 and exceeds(min(least, _beyond(ends[0], ends[1], axis, largest)), gap, axis)
