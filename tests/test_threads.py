@@ -17,7 +17,7 @@ import pytest
 import pliant
 from pliant import _jit, _threads
 from pliant._threads import Crew, Job
-from pliant.mesh.changed_lists import starts_of
+from pliant.mesh.changed.lists import starts_of
 from tests.meshes import assert_identical, scene
 
 # Every triangle moves through the whole unit cube, so every pair is tested: hours, if nobody stops it.
@@ -59,39 +59,47 @@ def test_ctrl_c_stops_a_long_query(query, threads, culling):
             process.kill()
 
 
-# numba makes what kernels return with functions in Python: an error that Ctrl-C raised in one of them was a crash.
+# numba makes what kernels return with functions in Python: an error that Ctrl-C raised in one of them was a crash. Jobs
+# that wait for others did so in a Condition, which Ctrl-C left locked, but only where it came from another process.
 MANY_INTERRUPTS = """
-import itertools, os, signal, threading, time
+import os, signal, subprocess, sys
 import pliant
-from pliant.scenes import load
+from pliant.scenes import load, load_volume
 signal.signal(signal.SIGINT, signal.default_int_handler)
-scene = load("twisted_cloth", 2000)
-pliant.ccd(scene.faces, scene.x0, scene.x1)
-armed = threading.Event()
-
-def interrupt():
-    for i in itertools.count():
-        armed.wait()
-        time.sleep(i % 97 * 1e-4)
-        armed.clear()
-        os.kill(os.getpid(), signal.SIGINT)
-
-threading.Thread(target=interrupt, daemon=True).start()
-for _ in range(200):
+if sys.argv[1] == "ccd":
+    scene = load("twisted_cloth", 2000)
+    ask = lambda: pliant.ccd(scene.faces, scene.x0, scene.x1, threads=2)
+else:
+    mesh = pliant.VolumeMesh(load_volume("liver", 3000).steps[0].cells)
+    mesh.o_sets
+    ask = lambda: mesh.changed(remove=[5, 77, 300], add={"tetra": [[0, 1, 2, 5000]]}, threads=2)
+ask()
+interrupt = '''
+import os, signal, sys, time
+for i in iter(lambda: sys.stdin.buffer.read(1)[0], 0):
+    time.sleep(i % 97 * 1e-4)
+    os.kill(int(sys.argv[1]), signal.SIGINT)
+'''
+command = [sys.executable, "-c", interrupt, str(os.getpid())]
+other = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+for i in range(200):
     try:
-        armed.set()
+        other.stdin.write(bytes([1 + i]))
+        other.stdin.flush()
         while True:
-            pliant.ccd(scene.faces, scene.x0, scene.x1, threads=2)
+            ask()
     except KeyboardInterrupt:
         pass
+other.kill()
 print("still here", flush=True)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to consoles, not to processes")
-def test_ctrl_c_at_any_moment_is_an_ordinary_error():
+@pytest.mark.parametrize("query", ["ccd", "changed"])
+def test_ctrl_c_at_any_moment_is_an_ordinary_error(query):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-X", "faulthandler", "-c", MANY_INTERRUPTS]
+    command = [sys.executable, "-X", "faulthandler", "-c", MANY_INTERRUPTS, query]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
     assert (done.returncode, done.stdout) == (0, "still here\n"), done.stderr
 
@@ -203,7 +211,7 @@ def test_a_forked_process_starts_its_own_threads():
     code = """
 import os, threading, warnings
 from pliant._threads import Crew
-from pliant.mesh.changed_lists import starts_of
+from pliant.mesh.changed.lists import starts_of
 warnings.simplefilter("ignore")  # newer versions of Python warn of fork where there are threads
 def run():
     together = threading.Barrier(2)
@@ -257,6 +265,23 @@ def test_jobs_get_what_they_need(threads):
 def test_jobs_that_wait_for_nobody_run_side_by_side():
     together = threading.Barrier(2)
     Crew(2).flow({"one": Job(lambda: together.wait(30)), "other": Job(lambda: together.wait(30))})
+
+
+def test_ctrl_c_comes_before_other_errors():
+    """Whoever catches the error of a job must not take it for that, and go on."""
+    failed = threading.Event()
+
+    def fail():
+        failed.set()
+        raise OwnError("first")
+
+    def interrupted():
+        failed.wait(30)
+        time.sleep(0.05)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Crew(2).flow({"one": Job(interrupted), "other": Job(fail)})
 
 
 @pytest.mark.parametrize("threads", [1, 3])

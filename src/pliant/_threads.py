@@ -63,18 +63,21 @@ class Crew:
                 errors.append(error)
                 self.stop.set()
 
-        jobs: list[_Job] = []
+        errands: list[_Errand] = []
         try:
             for worker in range(1, min(self.threads, total)):
-                jobs.append(_hand_over(_Job(loop, worker)))
+                errands.append(_hand_over(_Errand(loop, worker)))
             loop(0)
-            _wait_for(jobs)
+            _wait_for(errands)
         except BaseException:
             self.stop.set()
-            _wait_for(jobs)
+            _wait_for(errands)
             raise
         if errors:
-            raise errors[0]
+            try:
+                raise next((error for error in errors if not isinstance(error, Exception)), errors[0])  # Ctrl-C first
+            finally:
+                errors.clear()  # an error holds this frame, and what was worked on, as long as the frame holds it
         if self._progress and reported < total and not self.stop.is_set():
             self._progress(total, total)
 
@@ -88,29 +91,35 @@ class Crew:
         self.run(lambda _, i: work(ends[i], ends[i + 1]), range(parts))
 
     def flow(self, jobs: Mapping[str, Job]) -> None:
-        """Runs every job once those that it needs are done, which come before it; of several, the first one first."""
-        waiting, done, change = dict(jobs), {}, threading.Condition()
-        for i, (name, job) in enumerate(jobs.items()):
-            if not set(job.needs) <= set(list(jobs)[:i]):
+        """Runs every job once those that it needs are done, which come before it; of several, the first one first.
+
+        Locks and queues here are not those of ``threading``, which are Python: Ctrl-C between two lines of a Condition
+        leaves it locked, and the others wait for it forever.
+        """
+        waiting, done, lock, told = dict(jobs), {}, threading.Lock(), SimpleQueue()
+        before: set[str] = set()
+        for name, job in jobs.items():
+            if not before.issuperset(job.needs):
                 raise ValueError(f"job {name} needs {', '.join(job.needs)}, not all of which come before it")
+            before.add(name)
 
         def take() -> str | None:
-            with change:
-                while waiting and not self.stop.is_set():
+            while waiting and not self.stop.is_set():
+                with lock:
                     for name, job in waiting.items():
                         if all(need in done for need in job.needs):
                             del waiting[name]
                             return name
-                    change.wait(0.1)  # with a timeout, for Ctrl-C and for errors of others
+                with suppress(Empty):
+                    told.get(timeout=0.1)
             return None
 
         def work(_worker: int, _chunk: int) -> None:
             while (name := take()) is not None:
                 job = jobs[name]
-                result = job.work(*(done[need] for need in job.needs))
-                with change:
-                    done[name] = result
-                    change.notify_all()
+                done[name] = job.work(*(done[need] for need in job.needs))
+                for _ in range(self.threads - 1):
+                    told.put(None)
 
         self.run(work, range(min(self.threads, len(jobs))))
 
@@ -118,7 +127,7 @@ class Crew:
 ALONE = Crew(1)  # for what the calling thread does by itself
 
 
-class _Job:
+class _Errand:
     """What one helper has to do in one run."""
 
     def __init__(self, loop: Callable[[int], None], worker: int) -> None:
@@ -136,42 +145,42 @@ _idle_lock = threading.Lock()
 class _Helper(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="pliant", daemon=True)
-        self.jobs: SimpleQueue[_Job] = SimpleQueue()
+        self.errands: SimpleQueue[_Errand] = SimpleQueue()
 
     def run(self) -> None:
         while True:
             try:
-                job = self.jobs.get(timeout=_IDLE_SECONDS)
+                errand = self.errands.get(timeout=_IDLE_SECONDS)
             except Empty:
                 with _idle_lock:
-                    if self in _idle:  # else it has just been taken, and a job is on its way
+                    if self in _idle:  # else it has just been taken, and an errand is on its way
                         _idle.remove(self)
                         return
                 continue
-            job.loop(job.worker)
+            errand.loop(errand.worker)
             with _idle_lock:
                 _idle.append(self)  # before it is told, so that the next run finds this helper
-            job.done = True
-            job.told.put(None)
-            del job  # and with it the arrays it worked on
+            errand.done = True
+            errand.told.put(None)
+            del errand  # and with it the arrays it worked on
 
 
-def _hand_over(job: _Job) -> _Job:
+def _hand_over(errand: _Errand) -> _Errand:
     """To a helper that is idle, or to a new one."""
     with _idle_lock:
         helper = _idle.pop() if _idle else None
     if helper is None:
         helper = _Helper()
         helper.start()
-    helper.jobs.put(job)
-    return job
+    helper.errands.put(errand)
+    return errand
 
 
-def _wait_for(jobs: list[_Job]) -> None:
-    for job in jobs:
-        while not job.done:
+def _wait_for(errands: list[_Errand]) -> None:
+    for errand in errands:
+        while not errand.done:
             with suppress(Empty):
-                job.told.get(timeout=0.1)  # with a timeout, or Ctrl-C would not get through on Windows
+                errand.told.get(timeout=0.1)  # with a timeout, or Ctrl-C would not get through on Windows
 
 
 def _forget_helpers() -> None:

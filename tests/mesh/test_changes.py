@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import time
 import weakref
 
 import numpy as np
 import pytest
 
 import pliant
-from pliant.mesh import changes
-from tests.mesh.test_o_sets import fan, tetrahedra
+from pliant._threads import Crew, Job
+from pliant.mesh import changes, triangles, volumes
+from tests.mesh.test_o_sets import fan, ring, tetrahedra
 from tests.mesh.test_volumes import grid, random_blocks
 
 FIELDS = ("vertex_cells", "vertices", "faces", "cell_faces", "face_cells", "boundary", "edges", "face_edges")
@@ -202,7 +205,7 @@ def test_grids_with_shells_change():
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_threads_change_nothing(threads, monkeypatch):
-    monkeypatch.setattr("pliant.mesh.changed_orphans._LEAST", 8)  # several searches for one kind of features
+    monkeypatch.setattr("pliant.mesh.changed.orphans._LEAST", 8)  # several searches for one kind of features
     rng = np.random.default_rng(8)
     mesh = computed(pliant.VolumeMesh(tetrahedra(4, shuffled=6)))
     for _ in range(4):
@@ -226,6 +229,62 @@ def test_searches_that_run_out_of_room_go_on(usual, monkeypatch):
     assert_fresh(changed)
 
 
+def crowded():
+    """Meshes of which some features have more cells than a mask has bits."""
+    around, spread, solid = ring(70)["tetra"], fan(66)["tetra"], tetrahedra(1, shuffled=1)["tetra"]
+    joined = np.concatenate((around, spread + around.max() + 1))
+    joined[joined == around.max() + 1] = 0  # the pole of the fan is one end of the edge in the ring
+    return {
+        "a ring and a fan": joined,
+        "a ring in a solid": np.concatenate((solid, np.where(around < 2, around, around + solid.max() + 1))),
+        "a cell 70 times": np.concatenate((solid, np.repeat(solid[5:6], 70, axis=0))),
+    }
+
+
+@pytest.mark.bounds
+@pytest.mark.parametrize("name", crowded())
+def test_features_with_more_cells_than_a_mask_has_bits(name):
+    """Where a pair is an orphan but for cells after the 62nd, which no mask shows."""
+    rng = np.random.default_rng(4)
+    mesh = computed(pliant.VolumeMesh({"tetra": crowded()[name]}))
+    assert np.diff(mesh.vertex_cells.start).max() > 62
+    for step in range(12):
+        count, limit = len(mesh.types), mesh.vertex_limit
+        removed = rng.choice(count, 1 + step % 3, replace=False)
+        new = np.array([[0, 1, limit, limit + 1], [0, limit + 1, limit + 2, rng.integers(2, limit)]])
+        mesh = mesh.changed(remove=removed, add={"tetra": new[: step % 3]}, threads=1 + step % 2)
+        assert "o_sets" in vars(mesh)
+        assert_fresh(mesh)
+
+
+def test_nothing_is_built_anew_whichever_part_is_late(monkeypatch):
+    """A part that another one needs, without saying so, would be computed from the cells again: right, but slow."""
+    mesh = computed(pliant.VolumeMesh(tetrahedra(2, shuffled=4)))
+    edit = {"remove": [2, 9], "add": {"tetra": [[0, 1, 2, 9], [3, 4, 5, 40]]}, "threads": 3}
+    flow, names = Crew.flow, []
+
+    def late(name):
+        def delayed(crew, jobs):
+            names[:] = jobs
+            slow = {name: Job(lambda *of: time.sleep(0.02) or jobs[name].work(*of), *jobs[name].needs)} if name else {}
+            flow(crew, jobs | slow)
+
+        return delayed
+
+    def refuse(*_):
+        raise AssertionError("built anew")
+
+    monkeypatch.setattr(Crew, "flow", late(None))
+    mesh.changed(**edit)
+    assert len(names) > 30
+    for builder in ("number_triangles", "list_edges", "transpose", "cells_of", "o_sets"):
+        monkeypatch.setattr(volumes, builder, refuse)
+    monkeypatch.setattr(triangles, "_unique_edges", refuse)
+    for name in list(names):
+        monkeypatch.setattr(Crew, "flow", late(name))
+        computed(mesh.changed(**edit))
+
+
 @pytest.mark.unit
 def test_nothing_and_everything():
     mesh = computed(pliant.VolumeMesh(tetrahedra(1)))
@@ -241,10 +300,10 @@ def test_nothing_and_everything():
 @pytest.mark.parametrize("count", range(len(FIELDS) + 1))
 def test_only_what_was_known_is_carried_over(count):
     """The first fields of the list, in the order in which one needs the other, then every single one."""
-    for fields in (FIELDS[:count], FIELDS[count : count + 1]):
+    for fields, threads in itertools.product((FIELDS[:count], FIELDS[count : count + 1]), (1, 3)):
         mesh = computed(pliant.VolumeMesh(tetrahedra(1, shuffled=4)), fields)
         known = set(vars(mesh))
-        changed = mesh.changed(remove=[2], add={"tetra": [[0, 1, 2, 9]]})
+        changed = mesh.changed(remove=[2], add={"tetra": [[0, 1, 2, 9]]}, threads=threads)
         assert set(vars(changed)) <= known | {"types", "corners", "vertex_cells", "vertex_limit"}
         assert_fresh(changed)
 
@@ -262,7 +321,7 @@ def test_a_large_change_is_left_to_a_fresh_build(monkeypatch):
 def test_too_many_orphans_are_said_when_asked_for(monkeypatch, most):
     """Either there are too many with those that stay, or those found anew are too many by themselves."""
     mesh = computed(pliant.VolumeMesh(fan(9)))
-    monkeypatch.setattr("pliant.mesh.changed_o_sets.MOST_ORPHANS", most)
+    monkeypatch.setattr("pliant.mesh.changed.o_sets.MOST_ORPHANS", most)
     changed = mesh.changed(add={"tetra": [[0, 100, 101, 102]]})
     assert "edge_cells" in vars(changed)
     assert "o_sets" not in vars(changed)

@@ -39,39 +39,39 @@ class Cells(NamedTuple):
     triangles: np.ndarray  # (m, 3) int32, those of the faces
 
 
-class Owned(NamedTuple):
+class Owners(NamedTuple):
     """Features of one kind."""
 
-    rows: Rows  # of each cell: those of which it is the first, ascending
+    owned: Rows  # of each cell: those of which it is the first, ascending
     first: np.ndarray  # (m,) int32: the first cell of each, -1 for those without any
 
 
 def cells_of(mesh: VolumeMesh) -> Cells:
     count = len(mesh.types)
-    kinds = owned(mesh.vertex_cells, count), owned(mesh.edge_cells, count), owned_faces(mesh.face_cells, count)
+    kinds = owners(mesh.vertex_cells, count), owners(mesh.edge_cells, count), owners_of_faces(mesh.face_cells, count)
     cells = join_cells(mesh, kinds, np.empty((count, REACH_WORDS), np.int64))
     find_reach(cells, kinds, np.arange(count))
     return cells
 
 
-def owned(features: Rows, count: int) -> Owned:
+def owners(features: Rows, count: int) -> Owners:
     """What each of so many cells owns; features : the cells at each."""
     start, items, first = _list_owned(*features, count)
-    return Owned(Rows(start, items), first)
+    return Owners(Rows(start, items), first)
 
 
-def owned_faces(faces: Rows, count: int) -> Owned:
+def owners_of_faces(faces: Rows, count: int) -> Owners:
     """The same for faces, which are numbered in the order of their first cells."""
     start, items, first = _list_in_order(*faces, count)
-    return Owned(Rows(start, items), first)
+    return Owners(Rows(start, items), first)
 
 
-def join_cells(mesh: VolumeMesh, kinds: tuple[Owned, Owned, Owned], reach: np.ndarray) -> Cells:
+def join_cells(mesh: VolumeMesh, kinds: tuple[Owners, Owners, Owners], reach: np.ndarray) -> Cells:
     """kinds : vertices, edges and faces."""
     vertices, edges, faces = kinds
     return Cells(
         mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, mesh.vertex_cells, mesh.edge_cells,
-        mesh.face_cells, vertices.rows, edges.rows, faces.rows, reach, mesh.edges, mesh.faces,
+        mesh.face_cells, vertices.owned, edges.owned, faces.owned, reach, mesh.edges, mesh.faces,
     )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def cells_adjacent(corners, count, i, j):
 
 @bare_kernel
 def find_reach(cells, kinds, ids):
-    """Writes reach of the cells ids; kinds : Owned, of vertices, edges and faces."""
+    """Writes reach of the cells ids; kinds : Owners, of vertices, edges and faces."""
     of_vertex, of_edge, of_face = kinds[0].first, kinds[1].first, kinds[2].first
     corners, corner_count, edges, faces, reach = (
         cells.corners,

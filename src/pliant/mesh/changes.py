@@ -16,7 +16,7 @@ import numpy as np
 
 from pliant._jit import kernel
 from pliant._threads import Crew, Job
-from pliant.mesh.cell_features import owned_faces
+from pliant.mesh.cell_features import owners_of_faces
 from pliant.mesh.cells import (
     CORNER_COUNT,
     EDGE_COUNT,
@@ -28,31 +28,12 @@ from pliant.mesh.cells import (
     list_triangles,
     number_triangles,
 )
-from pliant.mesh.changed_cell_table import cell_table_jobs, owner_jobs
-from pliant.mesh.changed_features import (
-    GAINED,
-    LOST,
-    Change,
-    EdgeTable,
-    FaceTable,
-    Kind,
-    Known,
-    find_faces,
-    find_sides,
-    mark_edges,
-    merge_edges,
-    number_faces,
-    triangle_sides,
-)
-from pliant.mesh.changed_lists import (
-    carry_rows,
-    merge_lists,
-    pick_lists,
-    pick_renamed,
-    pick_rows,
-    starts_of,
-)
-from pliant.mesh.changed_o_sets import o_set_jobs
+from pliant.mesh.changed.cell_table import cell_table_jobs, owner_jobs
+from pliant.mesh.changed.edges import EdgeTable, find_sides, mark_edges, merge_edges, triangle_sides
+from pliant.mesh.changed.faces import FaceTable, find_faces, number_faces
+from pliant.mesh.changed.features import GAINED, LOST, Change, Kind, Known
+from pliant.mesh.changed.lists import carry_rows, merge_lists, pick_lists, pick_renamed, pick_rows, starts_of
+from pliant.mesh.changed.o_sets import o_set_jobs
 from pliant.mesh.orphans import TooManyOrphans
 from pliant.mesh.triangles import TriMesh
 
@@ -182,12 +163,14 @@ def _change_face_table(old: VolumeMesh, new: VolumeMesh, change: Change, corners
     faces[touched] = seen[begin[:-1] + moved[:, 2]]  # as the cell sees it that is now the first
     features = TriMesh()
     features.faces = faces
-    return FaceTable(features, Kind(numbers, new_state, names[found], touched, pieces), names, start, is_held)
+    return FaceTable(features, Kind(numbers, new_state, names[found], touched, pieces), names, start, is_held, known)
 
 
 def _known(old: VolumeMesh) -> Known:
     owned = (
-        old.cell_table.owned_faces if "cell_table" in vars(old) else owned_faces(old.face_cells, len(old.types)).rows
+        old.cell_table.owned_faces
+        if "cell_table" in vars(old)
+        else owners_of_faces(old.face_cells, len(old.types)).owned
     )
     return Known(old.corners, old.vertex_cells, old.cell_faces, old.face_cells, owned.start, old.faces)
 
@@ -206,7 +189,7 @@ def _change_face_cells(old: VolumeMesh, new: VolumeMesh, change: Change, faces: 
 def _change_edge_table(old: VolumeMesh, change: Change, faces: FaceTable) -> EdgeTable:
     of_added, touched = (faces.kind.old_of_new[ids] for ids in (faces.kind.of_added, faces.kind.touched))
     gained = of_added[of_added >= 0]
-    state = mark_edges(_known(old), old.edges, old.face_edges, change, faces.is_held, gained)
+    state = mark_edges(faces.known, old.edges, old.face_edges, change, faces.is_held, gained)
     sides = np.sort(triangle_sides(faces.features.faces, faces.kind.touched[touched < 0]))
     return EdgeTable(*merge_edges(old.edges, state, sides))
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from pliant._jit import helper, in_line, kernel
 from pliant.mesh.cell_features import cells_adjacent
-from pliant.mesh.cells import Rows
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
 
 if TYPE_CHECKING:
@@ -26,13 +25,6 @@ if TYPE_CHECKING:
 _USUAL_ORPHANS = 2**18
 MASKED = 62  # cells that have a bit in a mask
 _ALL = -1  # mask of the vertices of the feature itself: whatever has one of them is adjacent to all cells of it
-
-
-class Sought(NamedTuple):
-    """Where the orphans of features are looked for."""
-
-    features: Rows  # those that the near cells own
-    once: bool  # every pair of edges from one of the two, the one with the smaller first cell
 
 
 class Marks(NamedTuple):
@@ -48,9 +40,9 @@ def o_sets(mesh: VolumeMesh, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, n
     """
     cells = mesh.cell_table
     every_edge = np.arange(len(mesh.edges), dtype=np.int32)
-    vertex_face = find_orphans(faces_of_vertices, cells, mesh.vertices, Sought(cells.owned_faces, True), most)
-    edge_edge = find_orphans(edges_of_edges, cells, every_edge, Sought(cells.owned_edges, True), most)
-    return as_pairs(np.sort(vertex_face)), as_pairs(np.sort(edge_edge))
+    vertex_face = find_orphans(_faces_of_vertices, cells, mesh.vertices, cells.owned_faces, most)
+    edge_edge = find_orphans(_edges_of_edges, cells, every_edge, cells.owned_edges, most)
+    return _as_pairs(np.sort(vertex_face)), _as_pairs(np.sort(edge_edge))
 
 
 def find_orphans(search, cells: Any, ids: np.ndarray, sought: Any, most: int) -> np.ndarray:
@@ -73,29 +65,29 @@ def find_orphans(search, cells: Any, ids: np.ndarray, sought: Any, most: int) ->
         keys = grown
 
 
-def as_pairs(keys: np.ndarray) -> np.ndarray:
+def _as_pairs(keys: np.ndarray) -> np.ndarray:
     """(k, 2) int32 from (k,) keys."""
     return np.stack((keys >> 32, keys & 0xFFFFFFFF), axis=1).astype(np.int32)
 
 
 @kernel
-def faces_of_vertices(cells, ids, sought, done, keys, count):
+def _faces_of_vertices(cells, ids, sought, done, keys, count):
     """Orphans of the vertices ids[done:], into keys from count on, as far as there is room.
 
     Returns how many of the vertices are done, and how many keys there are of these.
     """
-    start, items, triangles = sought.features.start, sought.features.items, cells.triangles
-    marks, at_vertices = new_marks(cells), cells.vertex_cells
+    start, items, triangles = sought.start, sought.items, cells.triangles
+    marks, at_vertices = _new_marks(cells), cells.vertex_cells
     for r in range(done, len(ids)):
         v, before = ids[r], count
         seeker = (v, v, v), r, v
-        for n in range(find_near(cells, marks, at_vertices, seeker, 0)):
+        for n in range(_find_near(cells, marks, at_vertices, seeker, 0)):
             j = marks.near[n]
             for s in range(start[j], start[j + 1]):
                 f = items[s]
                 if triangles[f, 0] == v or triangles[f, 1] == v or triangles[f, 2] == v:
                     continue
-                if all_near(marks, cells.face_cells, r, f):
+                if _all_near(marks, cells.face_cells, r, f):
                     if count == len(keys):
                         return r, before
                     keys[count] = np.int64(v) << 32 | np.int64(f)
@@ -105,22 +97,22 @@ def faces_of_vertices(cells, ids, sought, done, keys, count):
 
 
 @kernel
-def edges_of_edges(cells, ids, sought, done, keys, count):
+def _edges_of_edges(cells, ids, sought, done, keys, count):
     """As above for the edges ids."""
-    start, items, ends, at_edges = sought.features.start, sought.features.items, cells.ends, cells.edge_cells
-    marks = new_marks(cells)
+    start, items, ends, at_edges = sought.start, sought.items, cells.ends, cells.edge_cells
+    marks = _new_marks(cells)
     for r in range(done, len(ids)):
         a, before = ids[r], count
         p, q, first = ends[a, 0], ends[a, 1], at_edges.items[at_edges.start[a]]
         seeker = (p, q, q), r, a
-        for n in range(find_near(cells, marks, at_edges, seeker, first if sought.once else 0)):
+        for n in range(_find_near(cells, marks, at_edges, seeker, first)):
             j = marks.near[n]
             for s in range(start[j], start[j + 1]):
                 b = items[s]
                 v, w = ends[b, 0], ends[b, 1]
-                if (sought.once and j == first and b <= a) or v == p or v == q or w == p or w == q:
+                if (j == first and b <= a) or v == p or v == q or w == p or w == q:
                     continue
-                if all_near(marks, at_edges, r, b):
+                if _all_near(marks, at_edges, r, b):
                     if count == len(keys):
                         return r, before
                     keys[count] = np.int64(min(a, b)) << 32 | np.int64(max(a, b))
@@ -130,14 +122,14 @@ def edges_of_edges(cells, ids, sought, done, keys, count):
 
 
 @helper
-def new_marks(cells):
+def _new_marks(cells):
     count, vertex_count = len(cells.corners), len(cells.vertex_cells.start) - 1
     return Marks(np.zeros(vertex_count, np.int64), np.full(count, np.int32(-1)), np.empty(count, np.int32))
 
 
 @helper
-def all_near(marks, at_b, r, b):
-    """Every cell of feature b is near to the r-th feature, after find_near; at_b : cells of features like b."""
+def _all_near(marks, at_b, r, b):
+    """Every cell of feature b is near to the r-th feature, after _find_near; at_b : cells of features like b."""
     in_line()
     for s in range(at_b.start[b], at_b.start[b + 1]):
         if marks.seen[at_b.items[s]] != r:
@@ -146,7 +138,7 @@ def all_near(marks, at_b, r, b):
 
 
 @helper
-def find_near(cells, marks, rows, seeker, lowest):
+def _find_near(cells, marks, rows, seeker, lowest):
     """near(a) from cell lowest on, into marks; returns their number. The masks are left.
 
     seeker : vertices of a, its number among all that are looked for, and a itself, with cells in rows

@@ -1,7 +1,7 @@
 """Pairs of features of a changed volume mesh that may have become orphans, and are some.
 
-Those of a new feature are found from it (``changed_gains.py``), those of features that lost cells from these
-(``changed_losses.py``).
+Those of a new feature are found from it (``gains.py``), those of features that lost cells from these
+(``losses.py``).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 
 from pliant._jit import kernel
 from pliant.mesh.cells import CORNER_COUNT, Rows, list_corners, transpose
-from pliant.mesh.changed_features import EDGES, FACES, VERTICES, Kind
-from pliant.mesh.changed_gains import search_gains
-from pliant.mesh.changed_losses import Losses, list_losses, search_losses
-from pliant.mesh.changed_seeking import Features, Seek, Shapes
+from pliant.mesh.changed.features import EDGES, FACES, VERTICES, Kind
+from pliant.mesh.changed.gains import search_gains
+from pliant.mesh.changed.losses import Losses, list_losses, search_losses
+from pliant.mesh.changed.seeking import Features, Seek, Shapes
 from pliant.mesh.o_sets import find_orphans
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def _list_new(of_added, old_of_new):
 
 
 def find_changed(
-    shapes: Shapes, gone: Gone, of_gone: Rows, pair: tuple[Features, Features], suspects: Suspects, most: int
+    shapes: Shapes, gone: Gone, pair: tuple[Features, Features], suspects: Suspects, most: int
 ) -> np.ndarray:
-    """Keys a << 32 | b of orphans, some repeatedly; a are the suspects, of_gone : features like b of removed cells.
+    """Keys a << 32 | b of orphans, some repeatedly; a are the suspects.
 
     Raises TooManyOrphans where a search finds more than ``most``.
     """
@@ -85,7 +85,7 @@ def find_changed(
     if len(suspects.lost):
         # Some that are avoided, or of removed cells, may be of no cell any more.
         seek = _seek(*pair, max(limit, int(gone.corners.max()) + 1), len(pair[1].at.start) - 1)
-        losses = Losses(seek, suspects.avoided, gone.at_vertices, gone.corners, of_gone)
+        losses = Losses(seek, suspects.avoided, gone.at_vertices, gone.corners)
         found.append(find_orphans(search_losses, shapes, suspects.lost, losses, most))
     if len(suspects.new):
         seek = _seek(*pair, limit, count)._replace(near=np.empty(count + 1, np.int32))

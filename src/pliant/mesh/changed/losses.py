@@ -19,7 +19,8 @@ import numpy as np
 
 from pliant._jit import bare_kernel, helper, in_line, kernel, prefetch
 from pliant.mesh.cells import MOST_CORNERS, Rows
-from pliant.mesh.changed_seeking import AVOIDED, Seek, keep_near, mask_of_cell, prefetch_cells, set_masks
+from pliant.mesh.changed.features import is_at
+from pliant.mesh.changed.seeking import AVOIDED, Seek, keep_near, mask_of_cell, prefetch_cells, set_masks
 from pliant.mesh.o_sets import clear_masks
 
 
@@ -28,7 +29,6 @@ class Losses(NamedTuple):
     avoided: np.ndarray  # (k, 8) int32, the vertices that all removed cells of each a had, some repeatedly
     removed: Rows  # removed cells that were at each vertex
     corners: np.ndarray  # (k', 8) int32, of the removed cells
-    features: Rows  # like b, of the removed cells, -1 for those that are gone
 
 
 @kernel
@@ -59,19 +59,11 @@ def _intersect(rows, r, others, i):
     """Vertices of row r that are not in the other are replaced by one that is: there is one, of the feature itself."""
     common = rows[r, 0]
     for k in range(MOST_CORNERS):
-        if _has(others, i, rows[r, k]):
+        if is_at(others, i, rows[r, k]):
             common = rows[r, k]
     for k in range(MOST_CORNERS):
-        if not _has(others, i, rows[r, k]):
+        if not is_at(others, i, rows[r, k]):
             rows[r, k] = common
-
-
-@helper
-def _has(rows, i, v):
-    for k in range(MOST_CORNERS):
-        if rows[i, k] == v:
-            return True
-    return False
 
 
 @bare_kernel
@@ -125,7 +117,7 @@ def _list_features(cells, losses, i, full, r):
             for t in range(removed.start[w], removed.start[w + 1]):
                 j = removed.items[t]
                 if mask_of_cell(losses.corners, mask, j, MOST_CORNERS) == full:
-                    rows = losses.features
+                    rows = seek.b.of_gone
                     count = _ask(seek, rows.items, rows.start[j], rows.start[j + 1], r, count)
     return count
 

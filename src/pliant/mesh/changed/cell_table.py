@@ -8,9 +8,9 @@ import numpy as np
 
 from pliant._jit import kernel
 from pliant._threads import Job
-from pliant.mesh.cell_features import Cells, Owned, find_reach, join_cells, owned, owned_faces
-from pliant.mesh.changed_features import KINDS, Change, Kind
-from pliant.mesh.changed_lists import pick_rows
+from pliant.mesh.cell_features import Cells, Owners, find_reach, join_cells, owners, owners_of_faces
+from pliant.mesh.changed.features import KINDS, Change, Kind
+from pliant.mesh.changed.lists import pick_rows
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh
@@ -20,16 +20,16 @@ class Unfinished(NamedTuple):
     """A cell table, in which the reach of some cells is not that of this mesh."""
 
     cells: Cells
-    owned: tuple[Owned, Owned, Owned]  # vertices, edges and faces
+    owners: tuple[Owners, Owners, Owners]  # vertices, edges and faces
     stale: np.ndarray  # int64, those cells
 
 
 def owner_jobs(new: VolumeMesh) -> dict[str, Job]:
     count = len(new.types)
     return {
-        "owned edges": Job(lambda rows: owned(rows, count), "edge_cells"),
-        "owned vertices": Job(lambda _: owned(new.vertex_cells, count), "vertices"),
-        "owned faces": Job(lambda rows: owned_faces(rows, count), "face_cells"),
+        "owners edges": Job(lambda rows: owners(rows, count), "edge_cells"),
+        "owners vertices": Job(lambda _: owners(new.vertex_cells, count), "vertices"),
+        "owners faces": Job(lambda rows: owners_of_faces(rows, count), "face_cells"),
     }
 
 
@@ -41,7 +41,7 @@ def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int
 
     jobs = {
         "reach": Job(lambda: pick_rows(old.cell_table.reach, change.pieces, len(new.types))),
-        "table": Job(join, *KINDS, *(f"owned {kind}" for kind in KINDS), "reach", "cell_edges"),
+        "table": Job(join, *KINDS, *(f"owners {kind}" for kind in KINDS), "reach", "cell_edges"),
     }
     renewals = {f"reach {k}": Job(lambda table, k=k: _renew_reach(table, k, parts), "table") for k in range(parts)}
     finish = Job(lambda table, *_: vars(new).update(cell_table=table.cells), "table", *renewals)
@@ -49,7 +49,7 @@ def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int
 
 
 def _join(
-    old: VolumeMesh, new: VolumeMesh, change: Change, kinds: tuple[Kind, Kind, Kind], owned: tuple[Owned, Owned, Owned],
+    old: VolumeMesh, new: VolumeMesh, change: Change, kinds: tuple[Kind, ...], owners: tuple[Owners, Owners, Owners],
     reach: np.ndarray,
 ) -> Unfinished:  # fmt: skip
     """The new mesh has all else already; reach : of the cells that stay."""
@@ -58,7 +58,7 @@ def _join(
     after = new.vertex_cells, new.edge_cells, new.face_cells
     for kind, lists, new_lists in zip(kinds, before, after):
         _mark_stale(kind, lists, new_lists, change.old_of_new, stale)
-    return Unfinished(join_cells(new, owned, reach), owned, np.flatnonzero(stale))
+    return Unfinished(join_cells(new, owners, reach), owners, np.flatnonzero(stale))
 
 
 @kernel
@@ -76,4 +76,4 @@ def _mark_stale(kind, lists, new_lists, old_of_new, stale):
 
 def _renew_reach(table: Unfinished, part: int, parts: int) -> None:
     count = len(table.stale)
-    find_reach(table.cells, table.owned, table.stale[count * part // parts : count * (part + 1) // parts])
+    find_reach(table.cells, table.owners, table.stale[count * part // parts : count * (part + 1) // parts])

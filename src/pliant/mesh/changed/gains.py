@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant._jit import bare_kernel, helper, in_line, prefetch
-from pliant.mesh.changed_seeking import keep_near, mask_of, mask_of_cell, prefetch_cells, set_masks
+from pliant.mesh.changed.seeking import keep_near, mask_of, mask_of_cell, prefetch_cells, set_masks
 from pliant.mesh.o_sets import clear_masks
 
 _OWN = -(1 << 63)  # bit in the mask of a vertex of the feature itself, which makes it negative
@@ -19,7 +19,7 @@ def search_gains(cells, ids, seek, done, keys, count):
         i, full = set_masks(cells, mask, at_a, a)
         for k in range(seek.a.vertices.shape[1]):
             mask[seek.a.vertices[a, k]] = full | _OWN
-        asked = _list_apart(seek, _list_owned(seek, _list_near(cells, seek, i, full, r)))
+        asked = _pick_apart(seek, _ask_owned(seek, _list_near(cells, seek, i, full, r)))
         count = keep_near(cells, seek, a, full, asked, keys, count)
         clear_masks(cells, mask, at_a, a)
         if count < 0:
@@ -54,7 +54,7 @@ def _list_near(cells, seek, i, full, r):
 
 
 @helper
-def _list_owned(seek, count):
+def _ask_owned(seek, count):
     """How many features the cells near[:count] own; into asked."""
     in_line()
     start, items, near = seek.b.owned.start, seek.b.owned.items, seek.near
@@ -72,7 +72,7 @@ def _list_owned(seek, count):
 
 
 @helper
-def _list_apart(seek, count):
+def _pick_apart(seek, count):
     """Of the features asked[:count] those that have no vertex of the feature itself, in the same place."""
     in_line()
     apart = 0

@@ -25,6 +25,7 @@ class Shapes(NamedTuple):
     corners: np.ndarray
     corner_count: np.ndarray
     vertex_cells: Rows
+    is_added: np.ndarray  # (c,) bool: the old mesh does not have it
 
 
 class Features(NamedTuple):
@@ -34,6 +35,7 @@ class Features(NamedTuple):
     vertices: np.ndarray  # (m, n) int32
     owned: Rows  # of each cell
     of_cells: Rows  # those too that it does not own; without start for vertices: the rows of corners
+    of_gone: Rows  # of each removed cell, -1 for those that are gone
 
 
 class Seek(NamedTuple):
