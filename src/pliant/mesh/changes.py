@@ -28,7 +28,7 @@ from pliant.mesh.cells import (
     list_triangles,
     number_triangles,
 )
-from pliant.mesh.changed.cell_table import cell_table_jobs, owner_jobs
+from pliant.mesh.changed.cell_table import cell_table_jobs, reach_jobs
 from pliant.mesh.changed.edges import EdgeTable, find_sides, mark_edges, merge_edges, triangle_sides
 from pliant.mesh.changed.faces import FaceTable, find_faces, number_faces
 from pliant.mesh.changed.features import GAINED, LOST, Change, Kind, Known
@@ -88,10 +88,10 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
         jobs["face_cells"] = Job(lambda faces: _change_face_cells(old, new, change, faces), "faces")
     orphans: dict[str, Job] = {}
     if "cell_table" in known:
-        jobs |= owner_jobs(new)
+        jobs |= cell_table_jobs(old, new, change)
         if "o_sets" in known:
             orphans = o_set_jobs(old, new, change, crew.threads)
-        jobs |= orphans | cell_table_jobs(old, new, change, crew.threads)  # which the O-sets need not wait for
+        jobs |= orphans | reach_jobs(new, 2 * crew.threads)  # nobody waits for these: they fill up what is left
     try:
         crew.flow(jobs)
     except TooManyOrphans:  # said when they are asked for, as in a fresh mesh

@@ -24,54 +24,49 @@ class Unfinished(NamedTuple):
     stale: np.ndarray  # int64, those cells
 
 
-def owner_jobs(new: VolumeMesh) -> dict[str, Job]:
+def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change) -> dict[str, Job]:
+    """Those for the owners of features, and ``table``, the Unfinished one."""
     count = len(new.types)
+
+    def mark(name: str, kind: Kind) -> np.ndarray:
+        return _mark_stale(kind, getattr(old, name), getattr(new, name), change.old_of_new)
+
+    def join(reach: np.ndarray, _: None, *found) -> Unfinished:
+        vertices, edges, faces = found[3:]
+        stale = (change.old_of_new < 0) | found[0] | found[1] | found[2]
+        return Unfinished(join_cells(new, (vertices, edges, faces), reach), found[3:], np.flatnonzero(stale))
+
     return {
         "owners edges": Job(lambda rows: owners(rows, count), "edge_cells"),
         "owners vertices": Job(lambda _: owners(new.vertex_cells, count), "vertices"),
         "owners faces": Job(lambda rows: owners_of_faces(rows, count), "face_cells"),
+        "stale edges": Job(lambda _, kind: mark("edge_cells", kind), "edge_cells", "edges"),
+        "stale vertices": Job(lambda kind: mark("vertex_cells", kind), "vertices"),
+        "stale faces": Job(lambda _, kind: mark("face_cells", kind), "face_cells", "faces"),
+        "reach": Job(lambda: pick_rows(old.cell_table.reach, change.pieces, count)),
+        "table": Job(join, "reach", "cell_edges", *(f"{of} {kind}" for of in ("stale", "owners") for kind in KINDS)),
     }
 
 
-def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> dict[str, Job]:
-    """The reach is found in so many parts."""
-
-    def join(*found) -> Unfinished:
-        return _join(old, new, change, found[:3], found[3:6], found[6])
-
-    jobs = {
-        "reach": Job(lambda: pick_rows(old.cell_table.reach, change.pieces, len(new.types))),
-        "table": Job(join, *KINDS, *(f"owners {kind}" for kind in KINDS), "reach", "cell_edges"),
-    }
-    renewals = {f"reach {k}": Job(lambda table, k=k: _renew_reach(table, k, parts), "table") for k in range(parts)}
-    finish = Job(lambda table, *_: vars(new).update(cell_table=table.cells), "table", *renewals)
-    return jobs | renewals | {"cell_table": finish}
-
-
-def _join(
-    old: VolumeMesh, new: VolumeMesh, change: Change, kinds: tuple[Kind, ...], owners: tuple[Owners, Owners, Owners],
-    reach: np.ndarray,
-) -> Unfinished:  # fmt: skip
-    """The new mesh has all else already; reach : of the cells that stay."""
-    stale = change.old_of_new < 0
-    before = old.vertex_cells, old.edge_cells, old.face_cells
-    after = new.vertex_cells, new.edge_cells, new.face_cells
-    for kind, lists, new_lists in zip(kinds, before, after):
-        _mark_stale(kind, lists, new_lists, change.old_of_new, stale)
-    return Unfinished(join_cells(new, owners, reach), owners, np.flatnonzero(stale))
+def reach_jobs(new: VolumeMesh, parts: int) -> dict[str, Job]:
+    """What remains of the cell table, in so many parts."""
+    jobs = {f"reach {k}": Job(lambda table, k=k: _renew_reach(table, k, parts), "table") for k in range(parts)}
+    return jobs | {"cell_table": Job(lambda table, *_: vars(new).update(cell_table=table.cells), "table", *jobs)}
 
 
 @kernel
-def _mark_stale(kind, lists, new_lists, old_of_new, stale):
-    """Marks the cells at features whose first cell is another than before.
+def _mark_stale(kind, lists, new_lists, old_of_new):
+    """(c',) bool: cells at features whose first cell is another than before.
 
     Reach is the vertices of the first cells of all features of a cell, and those of a cell never change.
     """
+    stale, start, items = np.zeros(len(old_of_new), np.bool_), new_lists.start, new_lists.items
     for f in kind.touched:
-        begin, end, o = new_lists.start[f], new_lists.start[f + 1], kind.old_of_new[f]
-        if begin < end and (o < 0 or old_of_new[new_lists.items[begin]] != lists.items[lists.start[o]]):
+        begin, end, o = start[f], start[f + 1], kind.old_of_new[f]
+        if begin < end and (o < 0 or old_of_new[items[begin]] != lists.items[lists.start[o]]):
             for s in range(begin, end):
-                stale[new_lists.items[s]] = True
+                stale[items[s]] = True
+    return stale
 
 
 def _renew_reach(table: Unfinished, part: int, parts: int) -> None:
