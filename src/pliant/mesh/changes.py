@@ -31,7 +31,7 @@ from pliant.mesh.cells import (
 from pliant.mesh.changed.cell_table import cell_table_jobs, reach_jobs
 from pliant.mesh.changed.edges import EdgeTable, find_sides, mark_edges, merge_edges, triangle_sides
 from pliant.mesh.changed.faces import FaceTable, find_faces, number_faces
-from pliant.mesh.changed.features import GAINED, LOST, Change, Kind, Known
+from pliant.mesh.changed.features import GAINED, LOST, UNTOUCHED, Change, Kind, Known
 from pliant.mesh.changed.lists import carry_rows, merge_lists, pick_lists, pick_renamed, pick_rows, starts_of
 from pliant.mesh.changed.o_sets import o_set_jobs
 from pliant.mesh.orphans import TooManyOrphans
@@ -119,7 +119,7 @@ def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change, corners: 
     state[old.corners[change.removed].ravel()] = LOST
     state[of_added] |= GAINED
     state = state[: new.vertex_limit]
-    touched = np.flatnonzero(state).astype(np.int32)
+    touched = np.flatnonzero(state != UNTOUCHED).astype(np.int32)
     pieces = _pieces_between(touched, min(old.vertex_limit, new.vertex_limit))
     vertices = Kind(ids, state, of_added, touched, pieces)
     removed = int(CORNER_COUNT[old.types[change.removed]].sum(dtype=np.int64))
@@ -200,7 +200,7 @@ def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: FaceT
     vars(faces.features)["_edge_table"] = table.edges, face_edges
     types = new.types[change.added]
     _, of_added = list_edges(types, starts_of(types, FACE_COUNT), faces.kind.of_added, face_edges)
-    touched = np.flatnonzero(table.state).astype(np.int32)
+    touched = np.flatnonzero(table.state != UNTOUCHED).astype(np.int32)
     return Kind(table.old_of_new, table.state, of_added, touched, table.pieces)
 
 

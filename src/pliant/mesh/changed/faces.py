@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._jit import helper, kernel, prefetch
-from pliant.mesh.changed.features import Change, Kind, Known, is_at
+from pliant.mesh.changed.features import UNTOUCHED, Change, Kind, Known, is_at
 from pliant.mesh.triangles import TriMesh
 
 
@@ -77,7 +77,7 @@ def number_faces(
     of_added : numbers of the faces of added cells, in their order
     state : by numbers
     """
-    touched = np.flatnonzero(state)
+    touched = np.flatnonzero(state != UNTOUCHED)  # of numbers that are no bool, ten times as slow
     slots, before, moved, is_held = _meet_touched(known, change, start, of_added, touched, len(state))
     order = np.argsort(slots)[: np.count_nonzero(slots < _NOWHERE)]
     moved = moved[order]
