@@ -71,7 +71,7 @@ def number_faces(
     """Faces in the order of first cells, which is how they are numbered.
 
     Untouched ones keep their order, and a touched one comes before those that are first met after it: only touched
-    ones have to be looked for in their cells. To meet every face of every cell, and number it, took five times as long.
+    ones have to be looked for in their cells.
 
     start : where the faces of each cell of the new mesh start
     of_added : numbers of the faces of added cells, in their order

@@ -60,15 +60,15 @@ def o_set_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> 
         jobs[f"names {name}"] = Job(lambda found, kind=kind: _name(found, counts[kind], UNTOUCHED), name)
         jobs[f"gone {name}"] = Job(partial(_features_of, old, change.removed, kind), "gone", f"names {name}")
         jobs[f"suspects {name}"] = Job(list_suspects, "gone", f"gone {name}", name)
-    needs = [f"{what} {name}" for name in KINDS for what in ("owners", "gone")]
-    jobs["features vertices"] = Job(lambda *of: _vertices(new, *of), *needs[:2])
+    jobs["features vertices"] = Job(lambda *of: _vertices(new, *of), "owners vertices", "gone vertices")
     jobs["features edges"] = Job(
-        lambda owners, gone, at, *_: Features(at, new.edges, owners.owned, new.cell_edges, gone),
-        *needs[2:4], "edge_cells", "cell_edges", "faces",
+        lambda at, owners, gone, *_: Features(at, new.edges, owners.owned, new.cell_edges, gone),
+        "edge_cells", "owners edges", "gone edges", "cell_edges", "faces",
     )  # fmt: skip
     jobs["features faces"] = Job(
-        lambda owners, gone, at: Features(at, new.faces, owners.owned, new.cell_faces, gone), *needs[4:], "face_cells"
-    )
+        lambda at, owners, gone: Features(at, new.faces, owners.owned, new.cell_faces, gone),
+        "face_cells", "owners faces", "gone faces",
+    )  # fmt: skip
     searches = {kind: [f"search {KINDS[kind]} {k}" for k in range(parts)] for kind in (EDGES, VERTICES, FACES)}
     for kind, names in searches.items():
         a, b = KINDS[kind], KINDS[SOUGHT[kind]]
