@@ -72,6 +72,7 @@ if sys.argv[1] == "ccd":
 else:
     mesh = pliant.VolumeMesh(load_volume("liver", 3000).steps[0].cells)
     mesh.o_sets
+    pliant.mesh.changes.WORTH_THREADS = 0
     ask = lambda: mesh.changed(remove=[5, 77, 300], add={"tetra": [[0, 1, 2, 5000]]}, threads=2)
 ask()
 interrupt = '''
@@ -325,6 +326,40 @@ def test_every_chunk_is_worked_off_once_by_a_known_worker(threads, chunks):
     Crew(threads).run(lambda worker, chunk: seen.append((worker, chunk)), range(chunks))
     assert sorted(chunk for _, chunk in seen) == list(range(chunks))
     assert {worker for worker, _ in seen} <= set(range(threads))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("error", [OwnError, KeyboardInterrupt])
+def test_a_crew_that_is_kept_goes_on_after_an_error(threads, error):
+    """Skinning keeps one from frame to frame, and Ctrl-C in a notebook ends a frame, not the session."""
+
+    def fail(worker, chunk):
+        raise error
+
+    crew, seen = Crew(threads), []
+    for _ in range(3):
+        with pytest.raises(error):
+            crew.run(fail, range(50))
+    crew.run(lambda worker, chunk: seen.append(chunk), range(50))
+    assert sorted(seen) == list(range(50))
+
+
+def test_an_error_of_one_who_works_alone_stops_nobody_else():
+    """ALONE is one for all: others may be at work with it in other threads."""
+    failed, seen = threading.Event(), []
+
+    def work(worker, chunk):
+        if chunk == 0:
+            failed.wait(30)
+        seen.append(chunk)
+
+    other = threading.Thread(target=lambda: _threads.ALONE.run(work, range(5)))
+    other.start()
+    with pytest.raises(OwnError):
+        _threads.ALONE.run(lambda *_: (_ for _ in ()).throw(OwnError()), range(2))
+    failed.set()
+    other.join()
+    assert seen == list(range(5))
 
 
 def test_stop_leaves_the_rest():

@@ -42,6 +42,7 @@ class Crew:
         remaining, lock = iter(chunks), threading.Lock()
         errors: list[BaseException] = []
         done, reported, total = 0, 0, len(chunks)
+        workers = min(self.threads, total)
 
         def loop(worker: int) -> None:
             nonlocal done, reported
@@ -60,20 +61,24 @@ class Crew:
             except Stopped:
                 pass
             except BaseException as error:  # Ctrl-C too: the others have to stop before it may go on its way
-                errors.append(error)
+                fail(error)
+
+        def fail(error: BaseException) -> None:
+            errors.append(error)
+            if workers > 1:  # who works alone has nobody to stop, and ALONE may be at work elsewhere
                 self.stop.set()
 
         errands: list[_Errand] = []
         try:
-            for worker in range(1, min(self.threads, total)):
+            for worker in range(1, workers):
                 errands.append(_hand_over(_Errand(loop, worker)))
             loop(0)
             _wait_for(errands)
-        except BaseException:
-            self.stop.set()
-            _wait_for(errands)
-            raise
+        except BaseException as error:
+            fail(error)
         if errors:
+            _wait_until_stopped(errands)
+            self.stop.clear()  # or whoever keeps this crew would go on without doing anything
             try:
                 raise next((error for error in errors if not isinstance(error, Exception)), errors[0])  # Ctrl-C first
             finally:
@@ -181,6 +186,13 @@ def _wait_for(errands: list[_Errand]) -> None:
         while not errand.done:
             with suppress(Empty):
                 errand.told.get(timeout=0.1)  # with a timeout, or Ctrl-C would not get through on Windows
+
+
+def _wait_until_stopped(errands: list[_Errand]) -> None:
+    """The same where all have been told to stop: another Ctrl-C changes nothing."""
+    while True:
+        with suppress(KeyboardInterrupt):
+            return _wait_for(errands)
 
 
 def _forget_helpers() -> None:

@@ -24,6 +24,7 @@ CHEAP = ("types", "corners", "vertex_limit", "vertices", "faces", "cell_faces", 
 @pytest.fixture(autouse=True)
 def carried_over_whatever_the_size(monkeypatch):
     monkeypatch.setattr(changes, "MOST_CHANGED", 1000.0)
+    monkeypatch.setattr(changes, "WORTH_THREADS", 0)
 
 
 def computed(mesh, fields=FIELDS):

@@ -244,8 +244,8 @@ class VolumeMesh:
     ) -> VolumeMesh:
         """A new mesh without the cells ``remove``, (k,) ids, and with ``add``, as the constructor takes it, after the
         others of its type. It is what the constructor makes of these cells; ids are not those of this mesh. What this
-        mesh has computed is brought up to date for the new one, by so many threads, all cores by default; what it has
-        not is computed when it is asked for.
+        mesh has computed is brought up to date for the new one, by up to so many threads, all cores by default; what it
+        has not is computed when it is asked for.
         """
         added, crew = VolumeMesh(add), Crew(thread_count(threads))
         kept = np.ones(len(self.types), bool)
