@@ -97,11 +97,8 @@ def _list_owned(start, items, count):
 @kernel
 def _list_in_order(start, items, count):
     """The same for features that are numbered in the order of their first cells, and have some."""
-    begin, out, first = (
-        np.zeros(count + 1, np.int64),
-        np.empty(len(start) - 1, np.int32),
-        np.empty(len(start) - 1, np.int32),
-    )
+    begin, first = np.zeros(count + 1, np.int64), np.empty(len(start) - 1, np.int32)
+    out = np.empty(len(first), np.int32)
     for f in range(len(first)):
         out[f], first[f] = f, items[start[f]]
         begin[first[f] + 1] = f + 1  # the last one stays

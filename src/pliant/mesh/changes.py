@@ -97,8 +97,8 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
         jobs |= orphans | reach_jobs(new, 2 * crew.threads)  # nobody waits for these: they fill up what is left
     try:
         crew.flow(jobs)
-    except TooManyOrphans:  # said when they are asked for, as in a fresh mesh
-        Crew(crew.threads).flow({name: job for name, job in jobs.items() if name not in orphans})
+    except TooManyOrphans:  # said when they are asked for, as in a fresh mesh; all else once more
+        crew.flow({name: job for name, job in jobs.items() if name not in orphans})
 
 
 def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndarray:

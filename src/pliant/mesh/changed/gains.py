@@ -23,8 +23,6 @@ def search_gains(cells, ids, seek, done, keys, count):
         count = keep_near(cells, seek, a, full, asked, keys, count)
         clear_masks(cells, mask, at_a, a)
         if count < 0:
-            for j in range(len(seek.met)):  # or the next call, which starts with this one, meets none of them
-                seek.met[j] = -1
             return r, before
     return len(ids), count
 

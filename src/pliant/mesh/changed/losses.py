@@ -82,8 +82,6 @@ def search_losses(cells, ids, losses, done, keys, count):
         for k in range(MOST_CORNERS):
             mask[losses.avoided[r, k]] = 0
         if count < 0:
-            for b in range(len(seek.met)):  # or the next call, which starts with this one, meets none of them
-                seek.met[b] = -1
             return r, before
     return len(ids), count
 

@@ -101,10 +101,13 @@ def mask_of_cell(corners, mask, i, count):
 @helper
 def keep_near(cells, seek, a, full, count, keys, found):
     """Writes the keys of a and of those of the features asked[:count] that are its orphans from the found-th on;
-    returns how many there are, or -1 where there is no room for all that may be some."""
+    returns how many there are, or -1 where there is no room for all that may be some: then nothing counts as met, since
+    the next call of the search starts with a."""
     in_line()
     count = _pick_near(cells, seek, full, count)
     if found + count > len(keys):
+        for n in range(len(seek.met)):
+            seek.met[n] = -1
         return np.int64(-1)
     for n in range(count):
         b = seek.asked[n]
