@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -89,6 +90,29 @@ def test_the_cache_depends_on_every_source(monkeypatch, tmp_path):
     changed = _jit._digest()
     (package / "vec3.py").rename(package / "vec4.py")
     assert len({before, changed, _jit._digest()}) == 3
+
+
+def test_the_cache_outlives_changes_of_what_has_no_kernels(monkeypatch, tmp_path):
+    """A change of a reader or of a page made every user compile everything again."""
+    (tmp_path / "io").mkdir()
+    reader = tmp_path / "io" / "obj.py"
+    reader.write_text("import numpy", "utf-8")
+    monkeypatch.setattr(_jit, "__file__", str(tmp_path / "_jit.py"))
+    before = _jit._digest()
+    reader.write_text("import scipy", "utf-8")
+    assert _jit._digest() == before
+    reader.write_text("from pliant._jit import kernel", "utf-8")
+    assert _jit._digest() != before
+
+
+def test_no_kernel_depends_on_what_the_cache_does_not_see():
+    package = Path(_jit.__file__).parent
+    for path in package.rglob("*.py"):
+        inside = path.relative_to(package)
+        hidden = inside.parts[0] in _jit._WITHOUT_KERNELS and "_jit" not in path.read_text("utf-8")
+        assert hidden or not re.search(
+            r"^(from|import) pliant\.(io|view|commands)\b", path.read_text("utf-8"), re.MULTILINE
+        ), inside
 
 
 def test_a_folder_that_cannot_be_written_is_no_cache(monkeypatch, tmp_path):

@@ -31,6 +31,9 @@ _njit: Any = njit  # a kernel keeps the type of its function
 # No fastmath: certified signs and error-free transformations need every rounding where the source puts it.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
+# Files, pages and commands: no kernel depends on what is there, but for a file that has kernels of its own.
+_WITHOUT_KERNELS = ("io", "report", "view", "commands", "cli.py")
+
 
 def user_cache(kind: str) -> Path:
     """Where things of a kind are kept between runs; with PLIANT_CACHE_DIR, kernels are in that folder itself."""
@@ -49,8 +52,10 @@ def _digest() -> str:
     sha.update(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
     package = Path(__file__).parent
     for source in sorted(package.rglob("*.py")):
-        sha.update(source.relative_to(package).as_posix().encode())
-        sha.update(source.read_bytes())
+        content, inside = source.read_bytes(), source.relative_to(package)
+        if inside.parts[0] not in _WITHOUT_KERNELS or b"_jit" in content:
+            sha.update(inside.as_posix().encode())
+            sha.update(content)
     return sha.hexdigest()[:16]
 
 
