@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.view.server import is_loopback
+from pliant.view.guard import is_loopback
 
 SEQUENCE = pliant.Sequence([(0, 1, 2), (3, 4, 5)], np.random.default_rng(0).normal(size=(4, 6, 3)), name="two")
 

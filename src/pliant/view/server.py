@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import ipaddress
 import signal
 import threading
 import time
@@ -23,6 +22,7 @@ from pliant.sequence import Sequence
 from pliant.view.comparing import compare
 from pliant.view.drawing import Drawing
 from pliant.view.frames import Frames
+from pliant.view.guard import EVERYWHERE, Guard, is_loopback
 from pliant.view.layers import FrameView, Layers, Shown
 from pliant.view.panel import UP, Panel, Wanted
 from pliant.view.words import comparison_words, contact_words, frame_words, note
@@ -58,7 +58,9 @@ def serve(
     if isinstance(sequence, Scene):
         sequence = Sequence(sequence.faces, sequence.frames, objects=sequence.objects, name=sequence.name)
     choose(up, "up", UP)
-    viewer = Viewer(Frames(sequence, pairs=pairs, culling=culling, threads=threads), _started(host, port, sequence), up)
+    frames = Frames(sequence, pairs=pairs, culling=culling, threads=threads)
+    server, token = _started(host, port, sequence)
+    viewer = Viewer(frames, server, up, token)
     if open_browser:
         webbrowser.open(viewer.url)
     if not block:
@@ -96,20 +98,28 @@ def _ended_by_ctrl_c(viewer: Viewer) -> Iterator[None]:
         viewer.stop()
 
 
-def _started(host: str, port: int, sequence: Sequence) -> viser.ViserServer:
+def _started(host: str, port: int, sequence: Sequence) -> tuple[viser.ViserServer, str]:
+    """A server that answers those who know the token, and the token."""
     with needed("viser", "pliant.view"):
         import viser
     if not is_loopback(host):
         warnings.warn(
-            f"host={host!r}: whoever can reach this machine can look at {sequence.name} and use the controls; "
-            "127.0.0.1 is this machine alone",
+            f"host={host!r}: whoever can reach this machine and has the address that is printed can look at "
+            f"{sequence.name} and use the controls; what is sent is not encrypted; 127.0.0.1 is this machine alone",
             stacklevel=3,
         )
+    guard = Guard(host)
     with _quiet():
-        server = viser.ViserServer(host=host, port=port, label=f"pliant: {sequence.name}", verbose=False)
+        with guard.installed():
+            server = viser.ViserServer(host=host, port=port, label=f"pliant: {sequence.name}", verbose=False)
+        try:
+            guard.verify(server.get_port())
+        except BaseException:
+            server.stop()
+            raise
     server.gui.set_panel_label(f"pliant: {sequence.name}")
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(46, 92, 138))
-    return server
+    return server, guard.token
 
 
 def _quiet() -> contextlib.AbstractContextManager[object]:
@@ -124,16 +134,6 @@ def _along(sequence: Sequence) -> Iterator[np.ndarray]:
             yield sequence[number]
 
 
-def is_loopback(host: str) -> bool:
-    """Nobody outside of this machine can reach it."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 class Viewer:
     """A sequence that is being shown; ``serve`` makes one.
 
@@ -144,8 +144,8 @@ class Viewer:
     frames: Frames
     panel: Panel
 
-    def __init__(self, frames: Frames, server: viser.ViserServer, up: str) -> None:
-        self.frames, self._server = frames, server
+    def __init__(self, frames: Frames, server: viser.ViserServer, up: str, token: str) -> None:
+        self.frames, self._server, self._token = frames, server, token
         self.panel = Panel(server, len(frames), up)
         self._drawing = Drawing(server, frames.mesh, frames.sequence[0], _along(frames.sequence))
         self.panel.follow.value = self._drawing.goes_far
@@ -157,9 +157,10 @@ class Viewer:
 
     @property
     def url(self) -> str:
+        """Where it is shown. Who knows it can look and use the controls: it has a token in it."""
         host = self._server.get_host()
-        host = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # what is listened to is no address to go to
-        return f"http://{f'[{host}]' if ':' in host else host}:{self._server.get_port()}"
+        host = "127.0.0.1" if host in EVERYWHERE else host  # what is listened to is no address to go to
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._server.get_port()}/{self._token}/"
 
     @property
     def now(self) -> tuple[Wanted, FrameView, Shown] | None:
