@@ -115,14 +115,6 @@ def test_no_kernel_depends_on_what_the_cache_does_not_see():
         ), inside
 
 
-def test_a_folder_that_cannot_be_written_is_no_cache(monkeypatch, tmp_path):
-    file = tmp_path / "file"
-    file.write_text("", "utf-8")
-    assert _jit._writable(file / "folder") is None
-    monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "here"))
-    assert _jit.user_cache("kernels") == tmp_path / "here"
-
-
 @pytest.mark.bounds
 @COMPILED
 def test_bounds_checks_are_really_on_where_asked_for():

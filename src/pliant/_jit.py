@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +21,9 @@ from numba import njit, typeof, types
 from numba.core import config
 from numba.extending import intrinsic, register_jitable
 
+from pliant._caches import user_cache
+from pliant._terminal import complain
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _LOG = logging.getLogger("pliant")
@@ -33,17 +35,6 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": F
 
 # Files, pages and commands: no kernel depends on what is there, but for a file that has kernels of its own.
 _WITHOUT_KERNELS = ("io", "report", "view", "commands", "cli.py")
-
-
-def user_cache(kind: str) -> Path:
-    """Where things of a kind are kept between runs; with PLIANT_CACHE_DIR, kernels are in that folder itself."""
-    if "PLIANT_CACHE_DIR" in os.environ:
-        return Path(os.environ["PLIANT_CACHE_DIR"]) / ("" if kind == "kernels" else kind)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "pliant" / kind
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "pliant" / kind
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "pliant" / kind
 
 
 def _digest() -> str:
@@ -59,29 +50,21 @@ def _digest() -> str:
     return sha.hexdigest()[:16]
 
 
-def _writable(folder: Path) -> Path | None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return None
-
-
-# None where that is not writable: no cache, and no other folder, since what is loaded from it is machine code.
-CACHE_FOLDER = _writable(user_cache("kernels") / _digest())
+# None where others could write it: no cache, and no other folder, since what is loaded from it is machine code.
+CACHE_FOLDER = user_cache("kernels", _digest())
 INTERPRETED = bool(config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @contextmanager
 def _numba_cache_in(folder: Path) -> Iterator[None]:
     """numba reads its cache folder when a function is decorated: set it for ours alone, not for the whole process."""
-    before = config.CACHE_DIR  # pyright: ignore[reportAttributeAccessIssue]
-    config.CACHE_DIR = str(folder)  # pyright: ignore[reportAttributeAccessIssue]
+    ours = {"CACHE_DIR": str(folder), "CACHE_LOCATOR_CLASSES": ""}  # the second may name folders, and code, elsewhere
+    before = {name: getattr(config, name) for name in ours if hasattr(config, name)}
+    config.__dict__.update(ours)
     try:
         yield
     finally:
-        config.CACHE_DIR = before  # pyright: ignore[reportAttributeAccessIssue]
+        config.__dict__.update(before)
 
 
 def kernel(function: F) -> F:
@@ -104,7 +87,10 @@ def _compiled(function: F, options: dict[str, Any]) -> F:
     if CACHE_FOLDER is None:
         return _uninterrupted(_njit(**options)(function))
     with _numba_cache_in(CACHE_FOLDER):
-        return _uninterrupted(_njit(cache=True, **options)(function))
+        compiled = _njit(cache=True, **options)(function)
+    if not Path(compiled._cache.cache_path).is_relative_to(CACHE_FOLDER):  # numba goes on to folders of its own choice
+        compiled = _njit(**options)(function)
+    return _uninterrupted(compiled)
 
 
 # What ``signal`` wraps, without the enumerations that it makes of all it is given, which take 3 of 3.2 microseconds.
@@ -239,4 +225,4 @@ def announce_compilation(kernel_name: str = "decide_in_doubles", seconds: int = 
     cached = CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob(f"*{kernel_name}*"))
     _LOG.info("kernels with %s are %s, cache: %s", kernel_name, "loaded" if cached else "compiled", CACHE_FOLDER)
     if not cached:
-        print(f"pliant: compiling kernels, once for this version (about {seconds} s) ...", file=sys.stderr, flush=True)
+        complain(f"compiling kernels, once for this version (about {seconds} s) ...")

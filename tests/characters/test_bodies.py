@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def character_of(faces, x, at=(-2.0, 0.0)):
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """Of the cache of bodies: none of the user's."""
-    monkeypatch.setattr(bodies, "user_cache", lambda kind: tmp_path / kind)
+    monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path))
     return tmp_path / "bodies"
 
 
@@ -216,8 +217,22 @@ def test_damaged_files_are_made_again(folder, damage):
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     pytest.importorskip("tetgen")
     (tmp_path / "file").write_text("not a folder", "utf-8")
-    monkeypatch.setattr(bodies, "user_cache", lambda kind: tmp_path / "file" / kind)
+    monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "file"))
     assert len(body_of(character_of(*sphere(1))).rest) > 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders have modes elsewhere")
+def test_bodies_that_others_may_have_written_are_not_used(folder):
+    """They would be other bodies, if not other code."""
+    pytest.importorskip("tetgen")
+    character = character_of(*sphere(1))
+    body = body_of(character)
+    (path,) = folder.iterdir()
+    with np.load(path) as kept:
+        np.savez(path, **{**kept, "rest": kept["rest"] + 1.0})
+    assert not np.array_equal(body_of(character).rest, body.rest)
+    folder.chmod(0o777)
+    assert np.array_equal(body_of(character).rest, body.rest)
 
 
 @pytest.mark.data

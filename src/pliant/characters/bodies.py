@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant._arrays import MeshError
-from pliant._jit import user_cache
+from pliant._caches import user_cache
 from pliant.characters.body import Body
 from pliant.characters.bone_weights import carry_body
 from pliant.characters.embedding import embed
@@ -40,7 +40,10 @@ def body_of(character: Character, *, edge: float | None = None, cache: bool = Tr
     length = _COARSER * mean_edge(character.mesh, character.rest) if edge is None else float(edge)
     if not cache:
         return _make(character, length)
-    path = user_cache("bodies") / f"{_digest(character, length)}.npz"
+    folder = user_cache("bodies")
+    if folder is None:
+        return _make(character, length)
+    path = folder / f"{_digest(character, length)}.npz"
     body = _read(path, len(character.rest))
     if body is None:
         body = _make(character, length)
@@ -100,7 +103,6 @@ def _write(path: Path, body: Body) -> None:
     """Written beside and then renamed: nobody ever reads half of a file. Where the folder is not writable, nothing."""
     parts = (body.volume.cells["tetra"], body.rest, body.joints, body.weights, body.skin_cells, body.skin_weights)
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".npz")
         try:
             with os.fdopen(handle, "wb") as file:
