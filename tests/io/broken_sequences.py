@@ -55,7 +55,7 @@ broken("absolute.pvd", "outside of its folder", PVD.format(ENTRY.format(0, "/sec
 broken("windows.pvd", "outside of its folder", PVD.format(ENTRY.format(0, "..\\secret.vtu")), frames=True)
 broken("missing.pvd", "does not exist", PVD.format(ENTRY.format(0, "missing.vtu")), frames=True)
 broken("ending.pvd", "is none of", PVD.format(ENTRY.format(0, "ending.pvd")), frames=True)
-broken("bomb.pvd", "has a document type", BOMB + PVD.format("&a9;"), frames=True)
+broken("bomb.pvd", "its document type declares", BOMB + PVD.format("&a9;"), frames=True)
 broken("nothing.pvd", "no collection", PVD.format(""), frames=True)
 
 

@@ -28,9 +28,9 @@ def sizes(*values):
     return struct.pack(f"<{len(values)}Q", *values)
 
 
-broken("bomb.vtu", "has a document type", BOMB + TEXT.replace("0 0 0 1", "&a9; 0 0 1"))
+broken("bomb.vtu", "its document type declares", BOMB + TEXT.replace("0 0 0 1", "&a9; 0 0 1"))
 ENTITY = '<!DOCTYPE b [<!ENTITY x SYSTEM "file:///etc/hostname">]>\n'
-broken("entity.vtu", "has a document type", ENTITY + TEXT.replace("0 0 0 1", "&x; 0 0 1"))
+broken("entity.vtu", "its document type declares", ENTITY + TEXT.replace("0 0 0 1", "&x; 0 0 1"))
 broken("cut.vtu", "is not XML", TEXT[:-60])
 broken("noise.vtu", "is not XML", bytes(range(256)) * 20)
 broken("many.vtu", "not 12000000000", TEXT.replace('NumberOfPoints="3"', f'NumberOfPoints="{HUGE}"'))
@@ -124,7 +124,7 @@ XDMF = """<Xdmf Version="3.0"><Domain><Grid GridType="Uniform"><Geometry Geometr
 <Topology TopologyType="Triangle"><DataItem Dimensions="1 3" NumberType="Int" Format="XML">0 1 2</DataItem></Topology>
 </Grid></Domain></Xdmf>
 """
-broken("bomb.xdmf", "has a document type", BOMB + XDMF.replace("0 0 0 1", "&a9;"))
+broken("bomb.xdmf", "its document type declares", BOMB + XDMF.replace("0 0 0 1", "&a9;"))
 broken("many.xdmf", "Dimensions", XDMF.replace('"3 3"', f'"{HUGE} {HUGE}"'))
 broken("few.xdmf", "15 numbers are announced", XDMF.replace('"3 3"', '"5 3"'))
 broken("beyond.xdmf", "refers to a point", XDMF.replace("0 1 2<", "0 1 9<"))

@@ -255,3 +255,40 @@ def test_states_of_a_d3plot_one_by_one(data_folder):
     assert np.array_equal(np.stack(list(sequence)), mesh.frames)
     assert list(sequence.cells) == ["hexahedron", "quad"]
     assert (np.diff(sequence.times) > 0).all()
+
+
+FENICS = '<?xml version="1.0"?>\n<!DOCTYPE Xdmf SYSTEM "Xdmf.dtd" []>\n'
+
+
+def test_a_document_type_may_be_named(tmp_path):
+    """FEniCS and the XDMF library itself begin every file with this line."""
+    body = XDMF[XDMF.index("<Xdmf") :]
+    for head in (FENICS, "<!DOCTYPE Xdmf>", '<!DOCTYPE Xdmf PUBLIC "x" "http://nowhere.invalid/x.dtd" [ <!-- --> ]>'):
+        (tmp_path / "a.xdmf").write_text(head + body, "utf-8")
+        assert len(pio.read(tmp_path / "a.xdmf").points) == 3
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        '<!ENTITY a "aaaaaaaaaa">',
+        '<!ENTITY a SYSTEM "/etc/hostname">',
+        '<!ENTITY % a SYSTEM "other.dtd">',
+        '<!ATTLIST DataItem Dimensions CDATA "3 3">',
+        "<!ELEMENT Xdmf ANY>",
+        '<!NOTATION a SYSTEM "a">',
+    ],
+)
+def test_a_document_type_may_declare_nothing(tmp_path, inside):
+    body = XDMF[XDMF.index("<Xdmf") :]
+    (tmp_path / "a.xdmf").write_text(FENICS.replace("[]", f"[{inside}]") + body, "utf-8")
+    with pytest.raises(pio.FileError, match=r"a\.xdmf: its document type declares"):
+        pio.read(tmp_path / "a.xdmf")
+
+
+def test_entities_of_a_document_type_elsewhere(tmp_path):
+    """Without it nobody knows what they stand for: they must not be left out in silence."""
+    body = XDMF[XDMF.index("<Xdmf") :].replace("1 0 0", "1 &a; 0 0", 1)
+    (tmp_path / "a.xdmf").write_text(FENICS + body, "utf-8")
+    with pytest.raises(pio.FileError, match=r"a\.xdmf"):
+        pio.read(tmp_path / "a.xdmf")

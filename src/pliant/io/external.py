@@ -10,9 +10,9 @@ import numpy as np
 
 from pliant._extras import needed
 
+from .content import plain_file, read_beginning, read_bytes
 from .hdf5 import require_harmless
 from .mesh import FileError, FileMesh, make
-from .text import read_bytes
 from .xml import parse
 
 # Files of HDF5, and of XML, which meshio trusts.
@@ -21,11 +21,12 @@ _XML = (".xml", ".svg")
 
 
 def read(path: Path) -> FileMesh:
-    if path.suffix.lower() in _HDF5:
-        require_harmless(path)
-    if path.suffix.lower() in _XML:
-        parse(path, read_bytes(path))
-    mesh = _meshio_mesh(path)
+    with plain_file(path) as plain:
+        if plain.suffix.lower() in _HDF5:
+            require_harmless(plain)
+        if plain.suffix.lower() in _XML:
+            parse(path, read_bytes(plain))
+        mesh = _meshio_mesh(path, plain)
     points = np.asarray(mesh.points, np.float64)
     if points.ndim != 2 or points.shape[1] not in (2, 3):
         raise FileError(f"{path.name}: points have the shape {points.shape}; 2 or 3 coordinates each are needed")
@@ -34,21 +35,17 @@ def read(path: Path) -> FileMesh:
     return make(path, [(block.type, block.data) for block in mesh.cells], np.ascontiguousarray(points))
 
 
-def _meshio_mesh(path: Path):
+def _meshio_mesh(path: Path, plain: Path):
+    """The mesh of a file that meshio can open, and the name that messages have for it."""
     with needed("meshio", "pliant.io", path.name):
         import meshio
     # meshio tries ansys first for every .msh, and says on the terminal what is wrong.
-    file_format = "gmsh" if path.suffix.lower() == ".msh" and _begins_as_gmsh(path) else None
+    file_format = "gmsh" if plain.suffix.lower() == ".msh" and read_beginning(plain).lstrip().startswith(b"$") else None
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            return meshio.read(path, file_format)
+            return meshio.read(plain, file_format)
     # meshio ends the program on files that it cannot read, and its parsers raise whatever a wrong number led to.
     except (Exception, SystemExit) as error:
         why = " ".join(said.getvalue().split()) if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
-        raise FileError(f"{path.name}: meshio cannot read it ({why})") from error
-
-
-def _begins_as_gmsh(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(64).lstrip().startswith(b"$")
+        raise FileError(f"{path.name}: meshio cannot read it ({why.replace(str(plain), path.name)})") from error

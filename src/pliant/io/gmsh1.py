@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .content import read_beginning, unmarked
 from .mesh import FileMesh, make
 from .text import Line, Nodes, numbers, read_lines, section
 
@@ -35,8 +36,7 @@ _TYPES = {
 
 
 def is_gmsh1(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(64).lstrip().startswith((b"$NOD\n", b"$NOD\r", b"$NOD "))
+    return unmarked(path, read_beginning(path)).lstrip().startswith((b"$NOD\n", b"$NOD\r", b"$NOD "))
 
 
 def read(path: Path) -> FileMesh:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from .content import read_text
 from .mesh import FileError, FileMesh, make, warn
 from .polygons import fan
-from .text import Line, as_floats, read_bytes
+from .text import Line, as_floats
 
 _LEFT_OUT = {b"l": "line", b"p": "point", b"curv": "curve", b"curv2": "curve", b"surf": "surface"}
 
@@ -28,7 +29,7 @@ class _Statements:
 
 
 def read(path: Path) -> FileMesh:
-    content = read_bytes(path)
+    content = read_text(path)
     lines = content.split(b"\n")
     if b"\\" in content:
         lines = _joined(lines)

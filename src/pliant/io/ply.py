@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .content import read_text
 from .mesh import FileError, FileMesh, make, warn
 from .ply_rows import Element, Property, binary_columns, text_columns
 from .polygons import fan
-from .text import read_bytes
 
 _TYPES = {
     "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "float": "f4",
@@ -29,7 +29,7 @@ class _Header(NamedTuple):
 
 
 def read(path: Path) -> FileMesh:
-    content = read_bytes(path)
+    content = read_text(path)
     header = _read_header(path, content[:_LONGEST_HEADER])
     names = [element.name for element in header.elements]
     if "vertex" not in names or "face" not in names:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import vtu
+from .content import read_bytes
 from .mesh import FileError
 from .numbered import FileFrames
 from .opening import Options, sequence_of
 from .readers import read
-from .text import read_bytes
 from .xml import beside, parse
 
 if TYPE_CHECKING:

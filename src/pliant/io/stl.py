@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from .content import read_bytes, unmarked
 from .mesh import FileError, FileMesh, make
-from .text import as_floats, read_bytes
+from .text import as_floats
 
 FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER = 84
@@ -15,6 +16,8 @@ _HEADER = 84
 
 def read(path: Path) -> FileMesh:
     content = read_bytes(path)
+    text = unmarked(path, content)
+    content = text if text.lstrip().startswith(b"solid") else content
     points = _binary_points(path, content) if is_binary(content) else _text_points(path, content)
     return make(path, [("triangle", np.arange(len(points)).reshape(-1, 3))], points)
 

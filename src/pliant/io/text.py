@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .content import read_text
 from .mesh import FileError
 
 
@@ -23,17 +24,10 @@ class Line(NamedTuple):
         return FileError(f"{self.path.name}:{self.number}: {why}")
 
 
-def read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path.name}: {error.strerror or error}") from error
-
-
 def read_lines(path: Path, comment: str) -> list[Line]:
     """All lines that are neither empty nor begin with `comment`; what follows a comment sign in a line is kept."""
     # Latin 1 knows every byte: names of parts may be in any encoding, and numbers are the same in all.
-    content = read_bytes(path).decode("latin-1")
+    content = read_text(path).decode("latin-1")
     if "\0" in content:
         raise FileError(f"{path.name}: holds binary data, not text")
     lines = (Line(path, number, text) for number, text in enumerate(content.splitlines(), 1))

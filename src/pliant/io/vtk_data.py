@@ -16,8 +16,8 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from .content import read_text
 from .mesh import FileError
-from .text import read_bytes
 from .xml import count, parse
 
 _TYPES = {
@@ -40,7 +40,7 @@ class VtkFile(NamedTuple):
 
 
 def open_vtk(path: Path) -> VtkFile:
-    content = read_bytes(path)
+    content = read_text(path)
     appended, is_raw = b"", False
     match = _APPENDED.search(content)
     if match:

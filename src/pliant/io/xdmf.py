@@ -8,9 +8,9 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from .content import read_bytes
 from .mesh import CORNERS, FileError, FileMesh, make
 from .opening import Options, sequence_of
-from .text import read_bytes
 from .xdmf_items import Items, mixed_blocks
 from .xml import parse
 

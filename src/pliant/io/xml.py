@@ -1,4 +1,4 @@
-"""XML without its dangers: no document type, hence no entities; names of files that stay in their folder."""
+"""XML without its dangers: nothing that a document type could declare; names of files that stay in their folder."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from .mesh import FileError
 
 
 def parse(path: Path, content: bytes) -> ElementTree.Element:
-    """The root. A document type is refused before it is looked at: entities in it can grow without bound, or name other
-    files."""
+    """The root. A document type may be named, and is not looked for; what it declares is refused before it is looked
+    at: entities can grow without bound, or name other files, and so can the defaults of attributes."""
 
     def refuse(*_: object) -> None:
-        raise FileError(f"{path.name}: has a document type, and might define entities; that is not read")
+        raise FileError(f"{path.name}: its document type declares entities or the like; that is not read")
 
     guard = expat.ParserCreate()
-    guard.StartDoctypeDeclHandler = refuse
     guard.EntityDeclHandler = refuse
+    guard.AttlistDeclHandler = refuse
+    guard.ElementDeclHandler = refuse
+    guard.NotationDeclHandler = refuse
+    guard.SkippedEntityHandler = refuse  # one that the document type would have declared
     builder = ElementTree.TreeBuilder()
     guard.StartElementHandler = builder.start
     guard.EndElementHandler = builder.end
