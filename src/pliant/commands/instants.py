@@ -165,7 +165,7 @@ def near(
         rows = len(found) if all_rows else ROWS
         title = f"{mesh.name}: {count(len(found), 'pair')} within {within:g}, closest {found.distance.min():.6g}"
         run.say(f"{title} ({mesh.words})", style="bold")
-        run.say(near_rows(found, rows), more(rows, len(found), "pair"))
+        run.say(near_rows(found, mesh.x, rows), more(rows, len(found), "pair"))
         run.say("List every pair: --json, or --csv FILE.", style="dim")
     else:
         run.say(f"{mesh.name}: nothing within {within:g} ({mesh.words})")

@@ -16,6 +16,7 @@ with needed("rich", "pliant.report"):
     from rich.table import Table
 
 ROWS = 10  # of a table, unless all are wanted
+LEAST_DIGITS, _MOST_DIGITS = 4, 17  # of coordinates
 _DETAIL = ": "  # a stage named "exact: doubles" is a part of the stage "exact"
 _KINDS = ("vertex-face", "edge-edge")
 
@@ -73,13 +74,14 @@ def face_table(pairs: Intersections, faces: np.ndarray, x: np.ndarray, rows: int
     """The faces that are in most pairs, and where they are."""
     found, often = np.unique(pairs.faces, return_counts=True)
     out = table(("face", "pairs", "with", "centre"), ("with", "centre"))
+    digits = digits_of(x[faces].reshape(-1, 3), len(faces))
     for i in np.lexsort((found, -often))[:rows]:
         face = found[i]
         with_face = (pairs.faces == face).any(axis=1)
         others = pairs.faces[with_face]
         others = others[others != face]
         listed = ", ".join(map(str, others[:3])) + (", ..." if len(others) > 3 else "")
-        out.add_row(f"{face}", f"{often[i]:,}", listed, point(x[faces[face]].mean(axis=0)))
+        out.add_row(f"{face}", f"{often[i]:,}", listed, point(x[faces[face]].mean(axis=0), digits))
     return out
 
 
@@ -92,21 +94,23 @@ def contact_rows(contacts: Contacts, rows: int = ROWS) -> Table:
     return out
 
 
-def near_rows(near: Proximity, rows: int = ROWS) -> Table:
-    """The closest pairs."""
+def near_rows(near: Proximity, x: np.ndarray, rows: int = ROWS) -> Table:
+    """The closest pairs, in a mesh with vertices x."""
+    digits = digits_of(x, len(x))
     out = table(("distance", "pair", "ids", "at"), ("pair", "ids", "at"))
     for i in np.argsort(near.distance, kind="stable")[:rows]:
         ids = " ".join(map(str, near.elements[i]))
-        out.add_row(f"{near.distance[i]:.6g}", _KINDS[near.kind[i]], ids, point(near.points[i].mean(axis=0)))
+        out.add_row(f"{near.distance[i]:.6g}", _KINDS[near.kind[i]], ids, point(near.points[i].mean(axis=0), digits))
     return out
 
 
 def inside_rows(found: Insides, x: np.ndarray, rows: int = ROWS) -> Table:
     """The deepest vertices."""
+    digits = digits_of(x, len(x))
     out = table(("vertex", "cell", "depth", "at"), ("at",))
     for i in np.argsort(-np.nan_to_num(found.depth, nan=-1.0), kind="stable")[:rows]:
         depth = "" if np.isnan(found.depth[i]) else f"{found.depth[i]:.4g}"
-        out.add_row(f"{found.vertices[i]}", f"{found.cells[i]}", depth, point(x[found.vertices[i]]))
+        out.add_row(f"{found.vertices[i]}", f"{found.cells[i]}", depth, point(x[found.vertices[i]], digits))
     return out
 
 
@@ -116,8 +120,9 @@ def frame_table(scan: Scan, numbers: Sequence[int], rows: int = ROWS) -> Table:
     timed = any(one.time != numbers[one.number] for one in scan.frames)
     columns = ["frame", "time"][: 1 + timed] + ["vertex-face", "edge-edge", "first at"] * contacts
     out = table([*columns, *["intersecting"] * crossing, "ms"])
+    digits = digits_of(np.array([one.time for one in scan.frames]), len(scan.frames) ** 2)  # of a line, not a surface
     for one in scan.worst(rows):
-        row = [f"{numbers[one.number]}", f"{one.time:.4g}"][: 1 + timed]
+        row = [f"{numbers[one.number]}", f"{one.time:.{digits}g}"][: 1 + timed]
         if contacts:
             edges = 0 if one.contacts is None else int(np.count_nonzero(one.contacts.kind))
             first = f"{one.first_contact:.3g}" if one.contacts else ""
@@ -136,5 +141,22 @@ def part_table(scan: Scan, rows: int = 5) -> Table:
     return out
 
 
-def point(x: np.ndarray) -> str:
-    return f"({x[0]:.4g}, {x[1]:.4g}, {x[2]:.4g})"
+def point(x: np.ndarray, digits: int = LEAST_DIGITS) -> str:
+    return f"({x[0]:.{digits}g}, {x[1]:.{digits}g}, {x[2]:.{digits}g})"
+
+
+def digits_of(x: np.ndarray, parts: int = 1) -> int:
+    """Digits that tell positions in a mesh apart, wherever it is: far from the origin, the first ones are all the same.
+
+    x : (n, 3), all positions of it, or (n,) times; parts : how many faces it has, or other things that are to be told
+        apart
+    """
+    if not len(x):
+        return LEAST_DIGITS
+    values = np.asarray(x, np.float64).reshape(len(x), -1)
+    size = float(np.ptp(values, axis=0).max())
+    # Things that cover a surface are as far apart as its size, divided by the root of their number; a tenth of that.
+    step = size / np.sqrt(max(parts, 1)) / 10.0
+    if not 0.0 < step < np.inf:
+        return LEAST_DIGITS
+    return int(np.clip(np.ceil(np.log10(np.abs(values).max() / step)), LEAST_DIGITS, _MOST_DIGITS))
