@@ -242,7 +242,8 @@ def test_nothing_inside(cells):
         ({"x": [[0, 0, np.nan]] * 4}, r"x\[0, 2\] is nan"),
         ({"x": np.zeros((4, 2))}, r"x must have shape \(n, 3\)"),
         ({"x": np.zeros((3, 3))}, "tetra 0 refers to vertex 3, but there are 3"),
-        ({"volume": np.array([[0, 1, 2, 3]])}, "ndarray is neither"),
+        ({"mesh": np.array([[0, 1, 2, 3]])}, r"faces must have shape \(m, 3\)"),
+        ({"mesh": np.array([[0, 1, 2]])}, "a surface has no cells: say what may be inside of it, points="),
         ({"pairs": "none"}, "pairs='none' is not known"),
         ({"objects": [0, 1]}, "objects must have one label for each of the 4 vertices"),
         ({"objects": [0, 0, 0, 1]}, "joins vertices of different objects"),
@@ -250,7 +251,7 @@ def test_nothing_inside(cells):
     ],
 )
 def test_wrong_input_is_named(change, text):
-    given = {"volume": {"tetra": [[0, 1, 2, 3]]}, "x": np.zeros((4, 3))} | change
+    given = {"mesh": {"tetra": [[0, 1, 2, 3]]}, "x": np.zeros((4, 3))} | change
     with pytest.raises(pliant.MeshError, match=text):
         pliant.inside(**given)
 

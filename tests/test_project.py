@@ -30,7 +30,7 @@ STAGES = (
     ("step", "discrete"),
     ("nearest", "exits"),
     ("depths",),
-    ("detect", "detector", "queries", "nearby", "insides"),
+    ("detect", "detector", "queries", "nearby", "insides", "enclosures"),
     ("triangle_queries",),
     ("scenes", "characters", "simulate", "baselines"),
     ("sequence", "scanning", "io", "report", "view", "commands", "cli", "__main__"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pliant.contacts import (
         Contacts,
         Distance,
+        Enclosed,
         Insides,
         Intersections,
         Proximity,
@@ -42,6 +43,7 @@ _HOME = {
     "Detector": "pliant.detector",
     "Distance": "pliant.contacts",
     "Distances": "pliant.answers",
+    "Enclosed": "pliant.contacts",
     "Insides": "pliant.contacts",
     "Intersections": "pliant.contacts",
     "MeshError": "pliant._arrays",
@@ -80,6 +82,7 @@ __all__ = [
     "Detector",
     "Distance",
     "Distances",
+    "Enclosed",
     "Insides",
     "Intersections",
     "MeshError",

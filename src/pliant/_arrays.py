@@ -55,6 +55,10 @@ class NonFiniteError(MeshError):
     """A position is NaN or infinite."""
 
 
+class OpenSurfaceError(MeshError):
+    """A surface that has to enclose something does not."""
+
+
 class TangledError(MeshError):
     """Triangles intersect at the start of a motion."""
 

@@ -240,6 +240,49 @@ class Insides:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class Enclosed:
+    """Every point that a closed surface winds around, or that is on it, at an instant, in their order.
+
+    vertices : (k,) int32, rows of the points that were given
+    winding : (k,) int32, how often the surface winds around each; 0 for those on it
+    on_surface : (k,) bool
+    depth : (k,) float64, how far it is to the closest point of the surface; NaN where it is not known
+    direction : (k, 3) float64, unit vector, which way
+    stages : what every stage did
+    """
+
+    vertices: np.ndarray
+    winding: np.ndarray
+    on_surface: np.ndarray
+    depth: np.ndarray
+    direction: np.ndarray
+    stages: tuple[Stage, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.vertices)
+
+    def __getitem__(self, rows: Any) -> Enclosed:
+        """The points that a mask, a slice or an array of row numbers selects; one number gives a table of one."""
+        return _rows_of(self, rows)
+
+    def __repr__(self) -> str:
+        if len(self) == 0:
+            return "Enclosed(none)"
+        on = int(np.count_nonzero(self.on_surface))
+        known = self.depth[~np.isnan(self.depth)]
+        words = [f"{len(self) - on} points inside"] + [f"{on} on the surface"] * (on > 0)
+        return f"Enclosed({', '.join(words)}{f', deepest {known.max():.6g}' if len(known) else ''})"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per point."""
+        columns = {"vertex": self.vertices, "winding": self.winding, "on_surface": self.on_surface}
+        return frame_of(columns | {"depth": self.depth} | along_axes("direction", self.direction))
+
+    def _repr_html_(self) -> str:
+        return notebooks.enclosed_card(self)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Distance:
     """How far two meshes are from each other.
 
@@ -284,7 +327,7 @@ class Step:
         return notebooks.step_card(self)
 
 
-Table = TypeVar("Table", "Contacts", "Proximity", "Intersections", "Insides")
+Table = TypeVar("Table", "Contacts", "Proximity", "Intersections", "Insides", "Enclosed")
 
 
 def _rows_of(table: Table, rows: Any) -> Table:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from pliant._arrays import as_positions, choose, thread_count
+from pliant._arrays import OptionError, as_positions, choose, thread_count
 from pliant._jit import announce_compilation, kernel
 from pliant._log import logged
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
-from pliant.contacts import Insides
+from pliant.contacts import Enclosed, Insides
 from pliant.depths import penetration
 from pliant.detect import gate
 from pliant.elementary.cell_weights import weights_in_cells
 from pliant.elementary.certified import HIT
 from pliant.elementary.containment import decide_containment, shapes_of
+from pliant.enclosures import enclosed
 from pliant.hierarchy.points import BROAD
 from pliant.hierarchy.traverse import ALL, INTER, SELF
-from pliant.mesh.volumes import VolumeMesh, as_volume
+from pliant.mesh.subjects import subject_of
+from pliant.mesh.volumes import VolumeMesh
 
 _WANTED = {"all": ALL, "self": SELF, "inter": INTER}
 _BLOCK = 8192
@@ -35,30 +37,69 @@ class Choice(NamedTuple):
     broad: str = "tree"  # a name of ``BROAD``
 
 
+@overload
 def inside(
-    volume: Any,
+    mesh: Any,
     x: Any,
     *,
+    points: None = None,
     objects: Any = None,
     pairs: str = "all",
     depth: bool = True,
     threads: int | None = None,
     progress: Progress | bool | None = None,
-) -> Insides:
-    """Every vertex that is inside of a solid cell which it is no corner of, exactly, each pair once.
+) -> Insides: ...
+@overload
+def inside(
+    mesh: Any,
+    x: Any,
+    *,
+    points: Any,
+    depth: bool = True,
+    threads: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Enclosed: ...
+def inside(
+    mesh: Any,
+    x: Any,
+    *,
+    points: Any = None,
+    objects: Any = None,
+    pairs: str = "all",
+    depth: bool = True,
+    threads: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Insides | Enclosed:
+    """What is inside of what, exactly: vertices of a volume mesh in its cells, or points in a closed surface.
 
-    A cell is what its triangulated surface winds around, and that surface. Shells contain nothing, but their vertices
-    count. Penetration without a vertex inside, such as two edges that cross, is not seen here: ``dcd`` sees that.
+    Without points: every vertex of a volume mesh that is inside of a solid cell which it is no corner of, each pair
+    once. A cell is what its triangulated surface winds around, and that surface. Shells contain nothing, but their
+    vertices count.
 
-    volume : VolumeMesh, a dict of cells, or a meshio object
+    With points: every one of them that the surface winds around (winding number other than 0), or that is on it. The
+    surface has to be closed: along every edge as many faces run one way as the other, vertices at equal positions being
+    one. How it is turned does not matter, nor whether it is connected, manifold, or intersects itself. The surface of a
+    volume mesh is the faces that one solid has.
+
+    Penetration without a vertex inside, such as two edges that cross, is not seen here: ``dcd`` sees that.
+
+    mesh : VolumeMesh, a dict of cells, or a meshio object; with points also faces, or a TriMesh
     x : (n, 3) positions
-    objects : (n,) integers, a label for each vertex; default: connected components
-    pairs : "all", "self" (vertex and cell of one object) or "inter" (of different ones)
-    depth : also how deep each vertex is in the object of the cell, and the direction that leads out
+    points : (k, 3) positions of what is looked for, in place of the vertices of the mesh
+    objects : (n,) integers, a label for each vertex; default: connected components; not with points
+    pairs : "all", "self" (vertex and cell of one object) or "inter" (of different ones); not with points
+    depth : also how deep each vertex is in the object of the cell, and the direction that leads out; with points the
+        distance and direction of the closest point of the surface
     threads : number of threads; default: as many as there are cores
     progress : True for a line on stderr, or a function of (chunks done, chunks in all)
     """
-    volume, x, labels = _gate(volume, x, objects, pairs, depth)
+    if points is not None:
+        if objects is not None or pairs != "all":
+            raise OptionError(
+                "objects= and pairs= are for a volume mesh by itself: with points=, the mesh is one object"
+            )
+        return enclosed(mesh, x, points, depth=depth, threads=threads, progress=progress)
+    volume, x, labels = _gate(mesh, x, objects, pairs, depth)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
     announce_compilation("contain_in_doubles", 12)
     found = find_inside(volume, x, Choice(labels, _WANTED[pairs]), crew, tally)
@@ -78,10 +119,12 @@ def inside(
     return logged("inside", volume, found_inside, tally)
 
 
-def _gate(volume: Any, x: Any, objects: Any, pairs: str, depth: bool) -> tuple[VolumeMesh, np.ndarray, np.ndarray]:
+def _gate(mesh: Any, x: Any, objects: Any, pairs: str, depth: bool) -> tuple[VolumeMesh, np.ndarray, np.ndarray]:
     """Checked input, and the object of each vertex; 0 for all where nobody asks for it."""
     choose(pairs, "pairs", tuple(_WANTED))
-    volume, x = as_volume(volume), as_positions(x, "x")
+    volume, x = subject_of(mesh).volume, as_positions(x, "x")
+    if volume is None:
+        raise OptionError("a surface has no cells: say what may be inside of it, points=(k, 3) positions")
     volume.require_in_range(len(x))
     if objects is None and pairs == "all" and not depth:
         return volume, x, np.zeros(len(x), np.int32)

@@ -12,7 +12,7 @@ import numpy as np
 from pliant._tally import Stage
 
 if TYPE_CHECKING:
-    from pliant.contacts import Contacts, Insides, Intersections, Proximity, Step
+    from pliant.contacts import Contacts, Enclosed, Insides, Intersections, Proximity, Step
 
 _WIDTH, _HEIGHT = 220, 90  # pixels of a small picture
 _BINS = 24
@@ -133,6 +133,15 @@ def insides_card(table: Insides) -> str:
     if len(known):
         numbers.append(("deepest", f"{known.max():.6g}"))
     return card("Insides", numbers, histogram(known, "depths"), table.stages)
+
+
+def enclosed_card(table: Enclosed) -> str:
+    known = table.depth[np.isfinite(table.depth)]
+    numbers: list[tuple[str, object]] = [("points inside", int(np.count_nonzero(~table.on_surface)))]
+    numbers.append(("on the surface", int(np.count_nonzero(table.on_surface))))
+    if len(known):
+        numbers.append(("deepest", f"{known.max():.6g}"))
+    return card("Enclosed", numbers, histogram(known, "depths"), table.stages)
 
 
 def step_card(step: Step) -> str:

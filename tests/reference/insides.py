@@ -102,6 +102,18 @@ def inside(blocks, x) -> tuple[list[tuple[int, int]], int]:
     return found, count
 
 
+def enclosed(faces, x, points):
+    """{row of points: winding number, None on the surface}, of those inside of a closed surface or on it."""
+    at, found = exactly(x), {}
+    triangles = [[at[v] for v in face] for face in faces]
+    for i, p in enumerate(exactly(points)):
+        if any(on_triangle(p, *t) for t in triangles):
+            found[i] = None
+        elif winding := winding_number(p, triangles):
+            found[i] = winding
+    return found
+
+
 # ---- depth, as the documentation says it
 
 

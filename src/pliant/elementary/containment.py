@@ -139,8 +139,8 @@ def _in_cell(x, shapes, v, cell):
         s = certain_sign(dot(cross(a, b), c), SIDE_ERROR * la * lb * lc + TINY)
         positive += s > 0
         negative += s < 0
-        turn, known = _turn(a, b, c)
-        sure = sure and known and (s != 0 or (turn == 0 and not _box_holds_origin(a, b, c)))
+        turn, known = turn_around_axis(a, b, c)
+        sure = sure and known and (s != 0 or (turn == 0 and not box_holds_origin(a, b, c)))
         winding += turn if turn * s > 0 else 0
     if positive == count or negative == count:
         return HIT
@@ -150,7 +150,7 @@ def _in_cell(x, shapes, v, cell):
 
 
 @helper
-def _turn(a, b, c):
+def turn_around_axis(a, b, c):
     """How often the triangle turns around the z axis, and whether that is sure."""
     p, q, r = _side(a, b), _side(b, c), _side(c, a)
     return p[0] + q[0] + r[0], p[1] and q[1] and r[1]
@@ -168,7 +168,7 @@ def _side(a, b):
 
 
 @helper
-def _box_holds_origin(a, b, c):
+def box_holds_origin(a, b, c):
     for k in range(3):
         if min(a[k], min(b[k], c[k])) > 0.0 or max(a[k], max(b[k], c[k])) < 0.0:
             return False

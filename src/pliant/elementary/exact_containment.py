@@ -9,7 +9,7 @@ from pliant.elementary.certified import HIT, MISS
 from pliant.elementary.containment import triangle_count, triangle_of
 from pliant.elementary.orientation import ROWS, WIDTH, set_corners, turn_sign, volume_sign
 
-_POINT = 3  # in the points of the machine; 0, 1, 2 are the triangle
+POINT = 3  # in the points of the machine; 0, 1, 2 are the triangle
 
 
 @kernel
@@ -20,24 +20,32 @@ def contain_in_integers(x, shapes, pairs, undecided, status):
     for p in undecided:
         v, cell = pairs[p, 0], pairs[p, 1]
         for k in range(3):
-            points[_POINT, k] = x[v, k]
+            points[POINT, k] = x[v, k]
         winding, on_surface = 0, False
         for i in range(triangle_count(shapes, cell)):
             f = triangle_of(shapes, cell, i)
             for j in range(3):
                 for k in range(3):
                     points[j, k] = x[f[j], k]
-            set_corners(m, points)
-            s = volume_sign(m, points, _POINT, 0, 1, 2)
-            if s == 0 and _on_triangle(m, points):
-                on_surface = True
+            turn, on_surface = turn_in_integers(m, points)
+            if on_surface:
                 break
-            if s != 0:
-                turn = _turn(m, points)
-                winding += turn if turn * s > 0 else 0
+            winding += turn
         status[p] = HIT if on_surface or winding != 0 else MISS
         hits += status[p] == HIT
     return hits
+
+
+@helper
+def turn_in_integers(m, points):
+    """What a triangle, points 0 to 2, adds to the winding number around point 3; and whether it holds that point."""
+    out_of_line()
+    set_corners(m, points)
+    s = volume_sign(m, points, POINT, 0, 1, 2)
+    if s == 0:
+        return 0, _on_triangle(m, points)
+    turn = _turn(m, points)
+    return (turn if turn * s > 0 else 0), False
 
 
 @helper
@@ -47,9 +55,9 @@ def _turn(m, x):
     turn = 0
     for i in range(3):
         j = (i + 1) % 3
-        if (x[i, 1] <= x[_POINT, 1]) != (x[j, 1] <= x[_POINT, 1]):
-            upwards = 1 if x[i, 1] <= x[_POINT, 1] else -1
-            turn += upwards if turn_sign(m, x, 2, _POINT, i, j) == upwards else 0
+        if (x[i, 1] <= x[POINT, 1]) != (x[j, 1] <= x[POINT, 1]):
+            upwards = 1 if x[i, 1] <= x[POINT, 1] else -1
+            turn += upwards if turn_sign(m, x, 2, POINT, i, j) == upwards else 0
     return turn
 
 
@@ -65,7 +73,7 @@ def _on_triangle(m, x):
         if turn_sign(m, x, k, 0, 1, 2) != 0:
             lowest, highest = 1, -1
             for i in range(3):
-                sign = turn_sign(m, x, k, _POINT, i, (i + 1) % 3)
+                sign = turn_sign(m, x, k, POINT, i, (i + 1) % 3)
                 lowest, highest = min(lowest, sign), max(highest, sign)
             return lowest * highest >= 0
     return _on_segment(m, x, 0, 1) or _on_segment(m, x, 1, 2) or _on_segment(m, x, 2, 0)
@@ -75,8 +83,8 @@ def _on_triangle(m, x):
 def _on_segment(m, x, i, j):
     out_of_line()
     for k in range(3):
-        if x[_POINT, k] < min(x[i, k], x[j, k]) or x[_POINT, k] > max(x[i, k], x[j, k]):
+        if x[POINT, k] < min(x[i, k], x[j, k]) or x[POINT, k] > max(x[i, k], x[j, k]):
             return False
-        if turn_sign(m, x, k, _POINT, i, j) != 0:
+        if turn_sign(m, x, k, POINT, i, j) != 0:
             return False
     return True
