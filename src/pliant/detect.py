@@ -152,7 +152,7 @@ def safe_step(
         contacts = tabulate(subject, scene, found, tally)
         contact = contacts[int(np.argmin(contacts.toi))]
         t = float(contact.toi[0])
-        step = Step(t, contact, verified_positions(scene, near, t, tally), tally.stages())
+        step = Step(t, contact, verified_positions(scene, plan, near, t, Crew(crew.threads), tally), tally.stages())
     else:
         step = Step(1.0, None, scene.x1.copy(), tally.stages())
     return logged("safe_step", subject.volume or subject.features, step, tally)

@@ -13,11 +13,11 @@ from pliant._threads import Crew
 from pliant.bounds.kdops import ROOM
 from pliant.elementary.advance import Approach, advance_pairs, approach_of, tolerance_of
 from pliant.elementary.certified import MISS, UNSURE
-from pliant.elementary.exact import decide, decide_if_easy, decide_if_hard
-from pliant.elementary.paths import STRAIGHT, positions_at, straight_paths
+from pliant.elementary.exact import decide, decide_if_easy, decide_if_hard, quads_of
+from pliant.elementary.paths import STRAIGHT, positions_at, resting, straight_paths
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
-from pliant.pipeline import Found, Worker, chunks_of, run_all
-from pliant.prepare import Fitted, Plan, Prepared, fit, mark_free_patches
+from pliant.pipeline import SHARE, Found, Worker, chunks_of, run_all
+from pliant.prepare import Fitted, Plan, Prepared, fit, mark_free_patches, moved, reach_of
 
 # Bounds are fitted anew (some percent of a query) when the motion that is left has become this much shorter ...
 _SHORTER = 0.4
@@ -27,6 +27,13 @@ _HARDLY = 0.05
 _LEEWAY = 2e-12
 # Rounded positions on the way, (1 - s) x0 + s x1, are off by at most 3 u of the largest coordinate.
 _FUZZ = 4 * 2.0**-53
+
+# Positions stay back by this part of the step, and what meets nevertheless by so many times as much in each round: the
+# sixth takes it back to x0. Each round looks at all pairs of what was drawn back, so that few are better than many.
+_BACK, _FURTHER = 2.0**-36, 64.0
+# What was drawn back can be in the way of others. Six rounds for each in a row of some that push each other are enough;
+# whoever needs more stays at x0 as a whole.
+_ROUNDS = 60
 
 # So many pairs that only integers can decide wait; with 512 the last ones keep one thread busy while others are done.
 _HARD = 128
@@ -44,12 +51,14 @@ class Race:
 
     def __init__(self, scene: Prepared, plan: Plan, tally: Tally, threads: int) -> None:
         self.horizon: float = 1.0
+        self.earliest: float = np.inf  # toi so far
         self._scene, self._bounds, self._tally = scene, plan.bounds, tally
         self._fitted, self._fitted_to = fit(scene, plan.bounds, 1.0, ROOM, tally, Crew(threads)), 1.0
         self._horizon_lock, self._fit_lock = threading.Lock(), threading.Lock()
 
     def shorten(self, toi: float) -> None:
         with self._horizon_lock:
+            self.earliest = min(self.earliest, toi)
             self.horizon = min(self.horizon, toi + _LEEWAY)
 
     @cached_property
@@ -98,7 +107,7 @@ class Runner(Worker):
         super()._test(scene, kind, table, count)
 
     def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
-        if self.race.horizon > _LEEWAY:  # else contact is at t = 0, and positions are x0 itself
+        if self.race.earliest > 0.0:  # else contact is at t = 0, and positions are x0 itself
             self.near.append((kind, pairs.copy()))
         if scene.approach is not None:
             super()._decide(scene, kind, table, pairs)
@@ -144,41 +153,92 @@ def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tup
     return [f for r in runners for f in r.found], [n for r in runners for n in r.near]
 
 
-def verified_positions(scene: Prepared, near: Near, t: float, tally: Tally) -> np.ndarray:
+def verified_positions(scene: Prepared, plan: Plan, near: Near, t: float, crew: Crew, tally: Tally) -> np.ndarray:
     """Positions just before x0 + t (x1 - x0) such that the motion from x0 to them is free of contact after rounding.
 
-    Rounding moves each vertex by an ulp, which can close the gap that is left a moment before the contact. So step
-    back a little, look whether the rounded motion is free, and step back more where it is not. Only near pairs have to
-    be looked at: bounds and filters were told to leave room for rounded positions (ROOM, fuzz).
+    Rounding moves each vertex by an ulp, which can close the gap that is left a moment before the contact, or that of
+    features which move along with each other at a distance of some ulps. So step back a little and look whether the
+    rounded motion is free. At first only near pairs have to be looked at: bounds and filters were told to leave room
+    for rounded positions (ROOM, fuzz). The vertices of those that meet are drawn back further, and no others; all of
+    their pairs are looked at again, since they no longer move in step with the rest. It ends, for a vertex never moves
+    on again, and nothing meets at x0.
     """
     if scene.approach is not None and scene.approach.paths.mode != STRAIGHT:
-        return positions_at(scene.approach.paths, t)
-    back = 2.0**-36
-    while t > 0.0 and back < 1.0:
-        s = t * (1.0 - back)
-        positions = (1.0 - s) * scene.x0 + s * scene.x1
-        clock = time.perf_counter()
-        free = _is_free(scene, near, positions)
-        tally.add("verification", sum(len(pairs) for _, pairs in near), 0, time.perf_counter() - clock)
-        if free:
+        paths = scene.approach.paths
+        return np.where(resting(paths), scene.x0, positions_at(paths, t))
+    if not t > 0.0:
+        return scene.x0.copy()
+    back, is_moving = np.full(len(scene.x0), _BACK), (scene.x0 != scene.x1).any(axis=1)
+    for _ in range(_ROUNDS):
+        positions = _on_the_way(scene, t * (1.0 - back))
+        clock, drawn = time.perf_counter(), back > _BACK
+        if drawn.any():
+            looked_at, meeting = _meeting_where_drawn(scene, plan, positions, drawn, crew)
+        else:
+            looked_at, meeting = sum(len(pairs) for _, pairs in near), _meeting(scene, near, positions)
+        tally.add("verification", looked_at, len(meeting), time.perf_counter() - clock)
+        if len(meeting) == 0:
             return positions
-        back *= 16.0
+        furthest = np.where(is_moving[meeting], back[meeting], 0.0).max(axis=1)
+        np.maximum.at(back, meeting, np.minimum(1.0, _FURTHER * furthest)[:, None])
+        back[~is_moving] = _BACK  # or whoever meets them next would be drawn back as far
     return scene.x0.copy()
 
 
-def _is_free(scene: Prepared, near: Near, x1: np.ndarray) -> bool:
-    """None of the near pairs of features meets during the motion to x1."""
+def _on_the_way(scene: Prepared, s: np.ndarray) -> np.ndarray:
+    """(n, 3) each vertex at its own time s, (n,), rounded; what rests stays where it is to the bit."""
+    x0, x1, s = scene.x0, scene.x1, s[:, None]
+    between = np.clip((1.0 - s) * x0 + s * x1, np.minimum(x0, x1), np.maximum(x0, x1))
+    return np.where(x0 == x1, x0, between)
+
+
+def _meeting(scene: Prepared, near: Near, x1: np.ndarray) -> np.ndarray:
+    """(k, 4) vertices of the near pairs of features that meet during the motion to x1."""
     approach = None if scene.approach is None else _shorter(scene, scene.approach, x1)
+    quads = [np.empty((0, 4), np.int32)]
     for kind, pairs in near:
-        answers = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), np.int8), Tally()
+        toi, toi_upper, status = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), np.int8)
         table = scene.faces if kind == VERTEX_FACE else scene.edges
         if approach is None:
-            hits = decide(kind, scene.x0, x1, table, pairs, *answers)
+            hits = decide(kind, scene.x0, x1, table, pairs, toi, toi_upper, status, Tally())
         else:
-            hits = advance_pairs(kind, approach, table, pairs, 1.0, *answers)
+            hits = advance_pairs(kind, approach, table, pairs, 1.0, toi, toi_upper, status, Tally())
         if hits:
-            return False
-    return True
+            quads.append(quads_of(kind, table, pairs[status != MISS]))
+    return np.concatenate(quads)
+
+
+class Reviewer(Worker):
+    """A worker that looks at the pairs of elements one of which has a vertex that was drawn back."""
+
+    def __init__(self, plan: Plan, crew: Crew, drawn: np.ndarray) -> None:
+        super().__init__(plan, crew)
+        self._drawn, self.looked_at = drawn, 0  # (places,) bool
+
+    def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:
+        pairs = self._element_pairs[:count]
+        pairs = pairs[self._drawn[pairs].any(axis=1)]
+        self._element_pairs[: len(pairs)] = pairs
+        self.looked_at += len(pairs)
+        super()._expand(scene, fitted, len(pairs))
+
+
+def _meeting_where_drawn(
+    scene: Prepared, plan: Plan, x1: np.ndarray, drawn: np.ndarray, crew: Crew
+) -> tuple[int, np.ndarray]:
+    """How many pairs of elements with a vertex that is drawn back, (n,) bool, were looked at, and (k, 4) vertices of
+    the pairs of features that meet during the motion to x1."""
+    there = moved(scene, scene.x0, x1)
+    if scene.approach is not None:
+        approach = _shorter(scene, scene.approach, x1)
+        there = there._replace(approach=approach, reach=reach_of(approach))
+    fitted = fit(there, plan.bounds, 1.0, 0.0, Tally(), Crew(crew.threads))
+    at_places = drawn[scene.leaves.corners].any(axis=1)
+    workers = [Reviewer(plan, crew, at_places) for _ in range(crew.threads)]
+    run_all(workers, crew, there, lambda: fitted, chunks_of(there, fitted, plan, crew.threads, share=SHARE))
+    tables = scene.faces, scene.edges
+    quads = [quads_of(f.kind, tables[f.kind], f.pairs) for w in workers for f in w.found]
+    return sum(w.looked_at for w in workers), np.concatenate([np.empty((0, 4), np.int32), *quads])
 
 
 def _shorter(scene: Prepared, approach: Approach, x1: np.ndarray) -> Approach:

@@ -61,6 +61,15 @@ def positions_at(paths: Paths, t: float | np.ndarray, vertices: Any = slice(None
     return straight if paths.mode == STRAIGHT else straight - 0.5 * t * (1.0 - t) * paths.acceleration[v]
 
 
+def resting(paths: Paths) -> np.ndarray:
+    """(n, 3) bool: coordinates that stay what they are during the whole motion."""
+    if paths.mode == TURNING:
+        is_turning = (paths.angle != 0.0)[:, None] & ((paths.arm != 0.0) | (paths.across != 0.0))
+        return ~is_turning & (paths.along == 0.0)
+    is_straight = True if paths.mode == STRAIGHT else paths.acceleration == 0.0
+    return (paths.x0 == paths.x1) & is_straight
+
+
 @helper
 def position(paths, v, t):
     """``positions_at`` for vertex v in a kernel: the same operations in the same order."""
