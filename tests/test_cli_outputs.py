@@ -72,9 +72,12 @@ def test_the_schema_is_one_itself_and_not_too_lenient(call: Call):
 
 
 def test_characters_keep_to_it_too(call: Call):
-    ended = call("character", "arm", "--clip", "bend", "--skinning", "linear", "--rate", "4", "--json")
-    jsonschema.Draft202012Validator(published(call)).validate(ended.json)
-    assert ended.json["pairs"] == len(ended.json["list"]) > 0
+    for how in ("--no-repair", "--no-response"):
+        ended = call("character", "arm", "--rate", "4", how, "--json")
+        jsonschema.Draft202012Validator(published(call)).validate(ended.json)
+        of_asset = [one for one in ended.json["list"] if one["kind"] == "face-face"]
+        assert ended.json["pairs"] == len(of_asset) > 0
+        assert (len(ended.json["list"]) > len(of_asset)) == (how == "--no-response")
 
 
 def test_csv_has_a_row_for_each(call: Call, files: dict[str, Path]):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.commands.options import (
+    AllRows,
     Clip,
     Culling,
     Every,
@@ -49,35 +50,46 @@ def demo(
 def character(
     run: Run,
     file: Annotated[str, typer.Argument(help="A .glb or .gltf file, or human, horse, arm, leg or arm_with_body.")],
-    clip: Annotated[
-        str | None, typer.Option(help="Name of a clip; without it, or a wrong one, all are listed.")
-    ] = None,
+    clip: Annotated[list[str] | None, typer.Option(help="Name of a clip, may be repeated; default: all.")] = None,
     skinning: Annotated[
-        str, typer.Option(help='"position based" (flesh), or "linear" or "dual quaternion" blending.')
-    ] = "position based",
-    response: Annotated[bool, typer.Option(help="Let flesh respond to collisions.")] = True,
-    update: Annotated[str, typer.Option(help='Of the detection: "safe", "full" or "angles".')] = "safe",
+        str, typer.Option(help='How the asset is blended: "linear", as glTF says, or "dual quaternion".')
+    ] = "linear",
+    repair: Annotated[bool, typer.Option(help="Try Position Based Skinning on clips that intersect.")] = True,
+    response: Annotated[bool, typer.Option(help="Let the flesh of a repair respond to collisions.")] = True,
+    update: Annotated[str, typer.Option(help='Of the flesh\'s detection: "safe", "full" or "angles".')] = "safe",
     rate: Annotated[float, typer.Option(help="Frames a second.")] = 60.0,
     seconds: Annotated[float | None, typer.Option(help="How long; default: the whole clip.")] = None,
     edge: Annotated[float | None, typer.Option(help="About how long edges of tetrahedra are, for a file.")] = None,
     output: Annotated[
         Path | None,
-        typer.Option(help="For the deformed skin: .npz, .pc2, .usd, .pvd, .xdmf, or a folder for numbered .ply files."),
+        typer.Option(help="For the repaired skin: .npz, .pc2, .usd, .pvd, .xdmf, or a folder for numbered .ply files."),
     ] = None,
-    png: Annotated[Path | None, typer.Option(help="A picture of poses, what collides in red.")] = None,
+    png: Annotated[Path | None, typer.Option(help="A picture of poses, what intersects in red.")] = None,
+    all_rows: AllRows = False,
 ) -> int:
-    """Play a clip of a skinned character and report the frames in which it collides with itself."""
-    from pliant.report.character import Wanted, cast, perform, result_of, shown, write_files
+    """Play the clips of a skinned character, and find where its triangles intersect.
 
-    wanted = Wanted(file, clip, skinning, response, update, rate, seconds, edge, output, png, run.threads)
+    Verdict and exit code are about the asset as it is. What flesh (Position Based Skinning) makes of clips that
+    intersect comes second.
+    """
+    from pliant.report.character import Wanted, cast, judge
+    from pliant.report.character import repair as repaired
+    from pliant.report.character_files import write_files
+    from pliant.report.character_shown import result_of, shown
+
+    clips = tuple(clip or ())
+    flesh = repair, response, update
+    wanted = Wanted(file, clips, skinning, *flesh, rate, seconds, edge, output, png, run.threads)
     who = cast(wanted)
     with run.bar("Frames") as progress:
-        frames = perform(wanted, who, progress)
-    for path in write_files(wanted, who, frames):
+        judged = judge(wanted, who, progress)
+    with run.bar("Repair") as progress:
+        judged, why_not = repaired(wanted, who, judged, progress)
+    for path in write_files(wanted, who, judged):
         run.wrote(path)
-    for part, style in shown(wanted, who, frames):
+    for part, style in shown(who, judged, why_not, all_rows):
         run.say(part, style=style)
-    result = result_of(who, frames)
+    result = result_of(wanted, who, judged, why_not)
     run.finish(result)
     return FOUND if result.head["pairs"] else CLEAN
 

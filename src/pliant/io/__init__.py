@@ -14,6 +14,7 @@ left out of a file is said in a warning. Nothing is unpickled or run, no file ou
 asked for is read, and what a file announces is held against its size before room is made for it.
 """
 
+from .gltf import clip_names
 from .mesh import FileError, FileMesh
 from .polygons import surface_of
 from .readers import read
@@ -25,6 +26,7 @@ from .writing.sequences import write_sequence
 __all__ = [
     "FileError",
     "FileMesh",
+    "clip_names",
     "open_sequence",
     "read",
     "surface_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,3 +83,8 @@ class _ClipFrames:
 
     def __getitem__(self, frame: int) -> np.ndarray:
         return self._scene.positions(self._clip, frame / self._rate)[self._kept]
+
+
+def clip_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The clips of a .glb or .gltf file, as ``clip=`` of ``open_sequence`` takes them, in the order of the file."""
+    return tuple(_scene(Path(path)).clip_names())

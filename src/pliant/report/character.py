@@ -1,44 +1,40 @@
-"""``pliant character``: a clip of a character, frame by frame, and what collides in it."""
+"""``pliant character``: whether a skinned character intersects itself in its clips, and what flesh would make of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant._arrays import OptionError
+from pliant._arrays import OptionError, choose
 from pliant._threads import Progress
+from pliant.characters.blending import METHODS
 from pliant.characters.bodies import body_of
 from pliant.characters.body import Body
-from pliant.characters.errors import ClipError
-from pliant.characters.playing import Frame, play
+from pliant.characters.obstacles import place
+from pliant.characters.playing import Frame, frame_times, play
 from pliant.characters.reading import load
-from pliant.characters.rig import Character, Clip
-from pliant.characters.summaries import Summary, summarise
-from pliant.report.characters_sheet import SHOTS, tiles_of
-from pliant.report.outputs import Result, Table, inside_table, joined
-from pliant.report.picture import View
-from pliant.report.sequences import Played, require_writable, write
-from pliant.report.sheet import contact_sheet
-from pliant.report.tables import table as rich_table
+from pliant.characters.rig import Character
+from pliant.characters.tetrahedra import BodyError
+from pliant.io import clip_names
+from pliant.report.sequences import require_writable
+from pliant.scanning import Scan, scan
 from pliant.scenes import character_names, load_character
+from pliant.sequence import Sequence as Frames
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-_ROWS = 40  # of the table, at most
-_POSES, _POSES_IN_A_ROW = 8, 4
-_POSE_WIDTH = 300  # pixels
+REST = "rest pose"  # what is looked at where there are no clips
 
 
 class Wanted(NamedTuple):
     """What the command line asks for."""
 
     file: str
-    clip: str | None = None
-    skinning: str = "position based"
+    clips: tuple[str, ...] = ()  # none: all
+    skinning: str = "linear"  # of the asset
+    repair: bool = True
     response: bool = True
     update: str = "safe"
     rate: float = 60.0
@@ -50,146 +46,164 @@ class Wanted(NamedTuple):
 
 
 class Cast(NamedTuple):
-    """Who plays what."""
+    """Who plays what.
+
+    character : the skin that a repair is about
+    clips : names; of what has none, REST
+    body : where the scene brings one
+    left_out : what a file shows besides that skin, as sentences
+    """
 
     character: Character
-    clip: Clip
+    clips: tuple[str, ...]
+    body: Body | None = None
+    obstacles: tuple[Any, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def from_file(self) -> bool:
+        return self.body is None
+
+
+class Repair(NamedTuple):
+    """A clip played by flesh.
+
+    scan : of the skin that the flesh carries: intersections, as of the asset itself
+    """
+
     body: Body
-    obstacles: tuple[Any, ...]
+    frames: list[Frame]
+    scan: Scan
+
+
+class Judged(NamedTuple):
+    """A clip, and what intersects in it.
+
+    scan : of the asset as it is
+    repair : None where there is nothing to repair, or none was wanted
+    """
+
+    clip: str
+    scan: Scan
+    repair: Repair | None = None
+
+    @property
+    def pairs(self) -> int:
+        return int(self.scan.intersection_counts.sum())
 
 
 def cast(wanted: Wanted) -> Cast:
-    """The character with its body, after a look at whether files can be written at all."""
+    """The character, after a look at whether files can be written at all."""
+    choose(wanted.skinning, "skinning", METHODS)
     if wanted.output is not None:
+        if not wanted.repair:
+            raise OptionError("--output is for the repaired skin: leave --no-repair out")
         require_writable(wanted.output)
     if wanted.png is not None and not wanted.png.parent.is_dir():
         raise OptionError(f"{wanted.png.parent} is not a folder")
-    character, body, obstacles = _load(wanted)
-    return Cast(character, _clip(character, wanted.clip), body, obstacles)
+    who = _load(wanted)
+    if wanted.output is not None and len(who.clips) > 1:
+        raise OptionError(f"--output takes one clip; choose it with --clip; there are: {', '.join(who.clips)}")
+    return who
 
 
-def perform(wanted: Wanted, who: Cast, progress: Progress | None = None) -> list[Frame]:
-    """All frames."""
-    return list(
-        play(
-            who.character, who.clip, body=who.body, obstacles=who.obstacles, skinning=wanted.skinning,
-            collisions=wanted.response, update=wanted.update, rate=wanted.rate, seconds=wanted.seconds,
-            threads=wanted.threads, progress=progress,
-        )
-    )  # fmt: skip
-
-
-def write_files(wanted: Wanted, who: Cast, frames: Sequence[Frame]) -> list[Path]:
-    """The sequence and the picture, if they are wanted; returns those that were written."""
-    if wanted.output is not None:
-        write(wanted.output, _as_played(who.character, who.body, frames))
-    if wanted.png is not None:
-        _draw(wanted.png, who, frames)
-    return [path for path in (wanted.output, wanted.png) if path is not None]
-
-
-def _load(wanted: Wanted) -> tuple[Character, Body, tuple[Any, ...]]:
+def _load(wanted: Wanted) -> Cast:
     if wanted.file in character_names() and not Path(wanted.file).exists():
         scene = load_character(wanted.file)
         if wanted.edge is not None:
             raise OptionError(f"edge is for skins of files: {wanted.file} has a body")
-        return scene.character, scene.body, () if scene.obstacle is None else (scene.obstacle,)
+        obstacles = () if scene.obstacle is None else (scene.obstacle,)
+        return Cast(scene.character, _chosen(wanted, scene.character), scene.body, obstacles)
     if not Path(wanted.file).exists():
         raise OptionError(f"there is no file {wanted.file}, and no scene but {', '.join(character_names())}")
-    character = load(wanted.file)
-    _clip(character, wanted.clip)  # said before a body is made, which takes longest
-    return character, body_of(character, edge=wanted.edge), ()
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        character = load(wanted.file)
+    return Cast(character, _chosen(wanted, character), left_out=tuple(str(note.message) for note in notes))
 
 
-def _clip(character: Character, name: str | None) -> Clip:
-    if name is None:
-        known = ", ".join(character.clips) or "none at all"
-        raise ClipError(f"choose a clip of {character.name} with --clip; there are: {known}")
-    return character.clip(name)
+def _chosen(wanted: Wanted, character: Character) -> tuple[str, ...]:
+    """Names of clips in full; those of a file include what moves no joint, such as morph targets."""
+    if wanted.clips:
+        return tuple(dict.fromkeys(character.clip(name).name for name in wanted.clips))
+    known = clip_names(wanted.file) if Path(wanted.file).exists() else tuple(character.clips)
+    return known or (REST,)
 
 
-def _as_played(character: Character, body: Body, frames: Sequence[Frame]) -> Played:
-    times = np.array([frame.time for frame in frames])
-    skins = np.stack([frame.skin for frame in frames])
-    return Played(times, skins, np.stack([frame.colliding(body) for frame in frames]), character.mesh.faces)
+def judge(wanted: Wanted, who: Cast, progress: Progress | None = None) -> list[Judged]:
+    """What intersects in every frame of every clip, as the asset is: the triangles of its file, blended as it says."""
+    every = [(clip, _as_it_is(wanted, who, clip)) for clip in who.clips]
+    total, done, out = sum(len(frames) for _, frames in every), 0, []
+    for clip, frames in every:
+        found = scan(frames, find="intersections", threads=wanted.threads, progress=_after(progress, done, total))
+        out.append(Judged(clip, found))
+        done += len(frames)
+    return out
 
 
-def _draw(path: Path, who: Cast, frames: Sequence[Frame]) -> None:
-    """Poses at even distances, and among them the one with the deepest penetration."""
-    character, body, obstacles = who.character, who.body, who.obstacles
-    places = set(np.linspace(0, len(frames) - 1, min(_POSES, len(frames))).round().astype(int).tolist())
-    deepest = int(np.argmax([frame.penetrations.deepest for frame in frames]))
-    if deepest not in places:
-        places = places - {min(places - {0}, key=lambda i: abs(i - deepest), default=0)} | {deepest}
-    chosen = [frames[i] for i in sorted(places)]
-    view = next((shot.view for shot in SHOTS if shot.scene == character.name), View(turn=0.7, tilt=0.15))
-    tiles = tiles_of(character, body, chosen, [f"{frame.time:.2f} s" for frame in chosen], view, obstacles)
-    width, height = tiles[0].view.span
-    size = _POSE_WIDTH, int(min(max(0.5, height / width), 1.5) * _POSE_WIDTH)
-    rows = [tiles[i : i + _POSES_IN_A_ROW] for i in range(0, len(tiles), _POSES_IN_A_ROW)]
-    contact_sheet(path, rows, [size])
+def _after(progress: Progress | None, before: int, total: int) -> Progress | None:
+    return None if progress is None else lambda done, _: progress(before + done, total)
 
 
-def result_of(who: Cast, frames: Sequence[Frame]) -> Result:
-    """For machines: every vertex in a cell of every frame, and the summary."""
-    summary = summarise(frames)
-    means = summary.milliseconds[1:].mean(axis=0).tolist() if len(frames) > 1 else [0.0] * 3
-    head = {
-        "pairs": sum(len(frame.penetrations) for frame in frames),
-        "character": who.character.name,
-        "clip": who.clip.name,
-        "frames": len(frames),
-        "frames_with_collisions": summary.colliding,
-        "deepest": summary.deepest,
-        "bones": [{"pair": pair, "frames": count} for pair, count in summary.bones.items()],
-        "milliseconds": dict(zip(("skinning", "solver", "detection"), means)),
-    }
-    return Result("character", head, (joined(_pairs(i, frame) for i, frame in enumerate(frames)),))
+def _as_it_is(wanted: Wanted, who: Cast, clip: str) -> Frames:
+    times = _times(wanted, who, clip)
+    if who.from_file and wanted.skinning == METHODS[0]:
+        # All that the file shows, as `pliant scan` reads it.
+        frames = Frames.open(wanted.file, clip=None if clip == REST else clip, rate=wanted.rate)
+        return frames if wanted.seconds is None else frames[: len(times)]
+    named = None if clip == REST else clip
+    skins = [who.character.pose(named, t, wanted.skinning) for t in times.tolist()]
+    return _surfaces(who, skins, times, clip)
 
 
-def _pairs(number: int, frame: Frame) -> Table:
-    found = frame.penetrations
-    names = [found.carriers.name(bone) for bone in found.bones.ravel().tolist()]
-    table = inside_table(found, frame=number, time=frame.time)
-    return Table(table.name, table.columns | {"bones": np.array(names, "U64").reshape(-1, 2)})
+def _times(wanted: Wanted, who: Cast, clip: str) -> np.ndarray:
+    return frame_times(who.character.clips.get(clip), wanted.rate, wanted.seconds)
 
 
-def shown(wanted: Wanted, who: Cast, frames: Sequence[Frame]) -> Iterator[tuple[RenderableType, str]]:
-    """What people read, each with its style."""
-    how = wanted.skinning + (", no response" if not wanted.response and wanted.skinning == "position based" else "")
-    yield f"{who.character.name}: {who.clip.name}, {len(frames)} frames, {how}", "bold"
-    yield f"{who.character!r}, {who.body!r}", "dim"
-    summary = summarise(frames)
-    if summary.colliding:
-        yield _frame_table(frames), ""
-        if summary.colliding > _ROWS:
-            yield f"... and {summary.colliding - _ROWS} more frames (--json has all)", ""
-    yield _words(summary, who.body), ""
+def _surfaces(who: Cast, skins: Sequence[np.ndarray], times: np.ndarray, clip: str) -> Frames:
+    """The skin and the obstacles, as one surface."""
+    faces, first = [who.character.mesh.faces], len(who.character.rest)
+    for obstacle in who.obstacles:
+        faces.append(obstacle.volume.surface().faces + first)
+        first += len(obstacle.rest)
+    placed = [np.concatenate((skin, *_placed(who, t))) for skin, t in zip(skins, times.tolist())]
+    return Frames(np.concatenate(faces), np.stack(placed), times=times, name=f"{who.character.name}: {clip}")
 
 
-def _frame_table(frames: Sequence[Frame]) -> RenderableType:
-    """The first frames with collisions."""
-    table = rich_table(("frame", "seconds", "vertices", "cells", "deepest", "bones"), ("bones",))
-    rows = [(i, frame) for i, frame in enumerate(frames) if len(frame.penetrations)]
-    for i, frame in rows[:_ROWS]:
-        found = frame.penetrations
-        counts = len(np.unique(found.vertices)), len(np.unique(found.cells))
-        bones = ", ".join(" / ".join(pair) if pair[0] != pair[1] else pair[0] for pair in found.bone_pairs())
-        table.add_row(str(i), f"{frame.time:.3f}", *map(str, counts), f"{found.deepest:.4g}", bones)
-    return table
+def _placed(who: Cast, t: float) -> list[np.ndarray]:
+    return [
+        place([o], [o.transform(t)] if hasattr(o, "transform") else None)[0]  # one by one: some rest
+        for o in who.obstacles
+    ]
 
 
-def _words(summary: Summary, body: Body) -> str:
-    milliseconds = summary.milliseconds[1:].mean(axis=0) if len(summary.times) > 1 else np.zeros(3)
-    times = ", ".join(f"{name} {ms:.1f}" for name, ms in zip(("skinning", "solver", "detection"), milliseconds))
-    spent = f"Milliseconds of a frame: {times}."
-    if summary.colliding == 0:
-        return f"No collisions in {len(summary.times)} frames. {spent}"
-    edges = body.rest[body.volume.edges]
-    edge = float(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1).mean())
-    often = ", ".join(f"{' / '.join(pair)} in {count}" for pair, count in list(summary.bones.items())[:5])
-    return (
-        f"Collisions in {summary.colliding} of {len(summary.times)} frames, deepest {summary.deepest:.4g} "
-        f"({summary.deepest / edge:.2f} mean edges) at {summary.times[int(summary.depth.argmax())]:.3f} s. "
-        f"Bones: {often}. {spent}"
-    )
+def repair(
+    wanted: Wanted, who: Cast, judged: Sequence[Judged], progress: Progress | None = None
+) -> tuple[list[Judged], str]:
+    """Clips that intersect, played by flesh (all, for a file of the result); and why none was, where it cannot be."""
+    chosen = [one for one in judged if wanted.repair and (one.pairs or wanted.output is not None)]
+    chosen = [one for one in chosen if one.clip in who.character.clips]  # flesh follows joints, and nothing else
+    total, done, repaired = sum(len(one.scan) for one in chosen), 0, {}
+    try:
+        for one in chosen:
+            body = body_of(who.character, edge=wanted.edge) if who.body is None else who.body
+            repaired[one.clip] = _repaired(wanted, who, body, one.clip, _after(progress, done, total))
+            done += len(one.scan)
+    except (ModuleNotFoundError, BodyError) as error:
+        if wanted.output is not None:
+            raise
+        return list(judged), str(error)
+    for note in who.left_out if chosen else ():
+        warnings.warn(note, stacklevel=2)
+    return [one._replace(repair=repaired.get(one.clip)) for one in judged], ""
+
+
+def _repaired(wanted: Wanted, who: Cast, body: Body, clip: str, progress: Progress | None) -> Repair:
+    frames = list(
+        play(
+            who.character, clip, body=body, obstacles=who.obstacles, collisions=wanted.response,
+            update=wanted.update, rate=wanted.rate, seconds=wanted.seconds, threads=wanted.threads, progress=progress,
+        )
+    )  # fmt: skip
+    skins = _surfaces(who, [frame.skin for frame in frames], np.array([frame.time for frame in frames]), clip)
+    return Repair(body, frames, scan(skins, find="intersections", threads=wanted.threads))
