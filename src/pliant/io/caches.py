@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from .content import PACKED, ending_of, is_packed
 from .mesh import FileError, FileMesh
 from .opening import Options, sequence_of
 
@@ -70,10 +71,17 @@ def _opened(path: Path, positions: np.ndarray, times: np.ndarray, options: Optio
 
 def _topology(path: Path, options: Options) -> FileMesh:
     """The mesh that was named, or else the one beside the cache that has its name."""
-    beside = [path.with_suffix(ending) for ending in _MESHES if path.with_suffix(ending).is_file()]
-    if options.mesh is None and len(beside) == 1:
-        return options._replace(mesh=beside[0]).topology(path)
-    return options.topology(path)
+    return options._replace(mesh=options.mesh or mesh_beside(path)).topology(path)
+
+
+def mesh_beside(path: Path) -> Path | None:
+    """The only mesh beside a cache that has its name."""
+    if ending_of(path) not in (".pc2", ".mdd"):
+        return None
+    name = Path(path.stem).stem if is_packed(path) else path.stem
+    beside = [path.with_name(name + ending + packed) for ending in _MESHES for packed in ("", PACKED)]
+    found = [file for file in beside if file.is_file()]
+    return found[0] if len(found) == 1 else None
 
 
 def write_pc2(file: IO[bytes], frames: Sequence) -> None:

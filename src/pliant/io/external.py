@@ -18,6 +18,7 @@ from .xml import parse
 # Files of HDF5, and of XML, which meshio trusts.
 _HDF5 = (".med", ".h5m", ".hmf", ".cgns", ".h5")
 _XML = (".xml", ".svg")
+_NETCDF = (".e", ".exo", ".ex2")
 
 
 def read(path: Path) -> FileMesh:
@@ -39,6 +40,11 @@ def _meshio_mesh(path: Path, plain: Path):
     """The mesh of a file that meshio can open, and the name that messages have for it."""
     with needed("meshio", "pliant.io", path.name):
         import meshio
+    if plain.suffix.lower() in _NETCDF:
+        with needed("netCDF4", "pliant.io", path.name):
+            import netCDF4  # noqa: F401  # pyright: ignore[reportMissingImports]
+    if plain.suffix.lower() not in meshio.extension_to_filetypes:
+        raise FileError(f"{path.name}: {plain.suffix or 'no ending'} is the ending of no format that is read")
     # meshio tries ansys first for every .msh, and says on the terminal what is wrong.
     file_format = "gmsh" if plain.suffix.lower() == ".msh" and read_beginning(plain).lstrip().startswith(b"$") else None
     said = io.StringIO()

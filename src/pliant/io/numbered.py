@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import vtu
+from .content import PACKED, ending_of, is_packed
 from .mesh import FileError, FileMesh
 from .opening import Options, sequence_of
 from .readers import read
@@ -88,9 +89,9 @@ def _fitting(pattern: Path) -> list[Path]:
 
 def open_folder(folder: Path, options: Options) -> Sequence:
     """All meshes of a folder, which must be of one format."""
-    found = [path for path in folder.iterdir() if path.suffix.lower() in ENDINGS and path.is_file()]
+    found = [path for path in folder.iterdir() if ending_of(path) in ENDINGS and path.is_file()]
     found = [path for path in found if not path.name.startswith(".")]
-    endings = sorted({path.suffix.lower() for path in found})
+    endings = sorted({ending_of(path) + PACKED * is_packed(path) for path in found})
     if not found:
         raise FileError(f"{folder.name}: the folder holds no meshes")
     if len(endings) > 1:
@@ -112,7 +113,7 @@ def open_files(paths: list[Path], options: Options, name: str | None = None) -> 
 def _reader(paths: list[Path], options: Options) -> Callable[[Path], FileMesh]:
     if options.displacement is None:
         return read
-    if any(path.suffix.lower() not in (".vtu", ".vtp") for path in paths):
+    if any(ending_of(path) not in (".vtu", ".vtp") for path in paths):
         raise FileError(f"{paths[0].name}: displacements are read from .vtu, .vtp, .pvd and .xdmf")
     return partial(vtu.read, displacement=options.displacement)
 

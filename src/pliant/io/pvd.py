@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import vtu
-from .content import read_bytes
+from .content import ending_of, read_bytes
 from .mesh import FileError
 from .numbered import FileFrames
 from .opening import Options, sequence_of
@@ -31,7 +31,7 @@ def open_frames(path: Path, options: Options) -> Sequence:
     found: list[tuple[float, Path]] = []
     for frame, entry in enumerate(entries):
         file = beside(path, entry.get("file", ""))
-        if file.suffix.lower() not in _ENDINGS:
+        if ending_of(file) not in _ENDINGS:
             raise FileError(f"{path.name}, frame {frame}: {file.name} is none of {', '.join(_ENDINGS)}")
         found.append((_time(path, entry.get("timestep", str(frame))), file))
     found.sort(key=lambda one: one[0])

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 from . import d3plot, dyna, external, gltf, gmsh1, npz, obj, off, ply, stl, tetgen, usd, vega, vtu, xdmf
+from .content import ending_of, is_packed, plain_file
+from .foreign import require_known
 from .mesh import FileError, FileMesh
 
 _BY_ENDING = {
@@ -31,6 +33,8 @@ _BY_ENDING = {
     ".ele": tetgen.read,
     ".veg": vega.read,
 }
+# Read by what opens files itself, or maps them into memory; all others are unpacked in memory where they are packed.
+_WANT_FILES = (".glb", ".gltf", ".usd", ".usda", ".usdc", ".usdz", ".npz")
 
 
 def read(path: str | os.PathLike[str]) -> FileMesh:
@@ -40,13 +44,17 @@ def read(path: str | os.PathLike[str]) -> FileMesh:
         .k / .key / .dyn, .node or .ele (both are read), .msh of gmsh 1, a d3plot or the folder it is in, or any other
         file that meshio reads
 
-    Vertices and faces keep the order of the file, and nothing is merged; polygons become fans of triangles.
+    Each of them may be packed by gzip: .obj.gz. Vertices and faces keep the order of the file, and nothing is merged;
+    polygons become fans of triangles.
     """
     path = Path(path)
     if path.is_dir() and (path / "d3plot").is_file():
         path = path / "d3plot"
     require_content(path)
-    ending = path.suffix.lower()
+    ending = ending_of(path)
+    if is_packed(path) and ending in _WANT_FILES:
+        with plain_file(path) as plain:
+            return read(plain)
     if ending in _BY_ENDING:
         return _BY_ENDING[ending](path)
     if path.name.lower().startswith("d3plot"):
@@ -58,8 +66,7 @@ def read(path: str | os.PathLike[str]) -> FileMesh:
 
 def require_content(path: Path) -> None:
     """There is a file, something in it, and it can be read at all."""
-    if path.suffix.lower() == ".abc":
-        raise FileError(f"{path.name}: no package reads Alembic; export it as USD, PC2 or numbered OBJ files")
+    require_known(path)
     if path.is_dir():
         raise FileError(f"{path.name}: this is a folder; name a file in it, or several: {path.name}/frame_*.obj")
     if not path.is_file():

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 import os
+import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pliant._arrays import OptionError
 
 from . import caches, d3plot, gltf, npz, numbered, pvd, usd, xdmf
+from .content import ending_of, is_packed, unpack
 from .mesh import FileMesh
 from .opening import Options
 from .readers import require_content
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.sequence import Frames, Sequence
 
 _BY_ENDING: dict[str, Callable[[Path, Options], Sequence]] = {
     ".npz": npz.open_frames,
@@ -32,6 +36,7 @@ _BY_ENDING: dict[str, Callable[[Path, Options], Sequence]] = {
     ".xdmf": xdmf.open_frames,
     ".xmf": xdmf.open_frames,
 }
+_UNPACKED_IN_MEMORY = (".pvd", ".xdmf", ".xmf")
 
 
 def open_sequence(
@@ -46,7 +51,7 @@ def open_sequence(
 
     path : numbered files, by a pattern ("cloth_*.obj", "cloth_%04d.ply"), by their folder, or as a list of paths in
         their order; or one file that has frames: .npz, .pc2, .mdd, .usd, .usda, .usdc, .usdz, .glb, .gltf, .pvd, .xdmf,
-        d3plot; any other file is a sequence of one frame
+        d3plot; any other file is a sequence of one frame; each may be packed by gzip: .obj.gz, .npz.gz
     mesh : file of the faces, or a mesh that was read, where `path` has positions only
     rate : frames per second, from which times are made where the file gives none
     clip : name of the motion, where the file has several
@@ -69,5 +74,32 @@ def open_sequence(
     require_content(path)
     if path.name.lower().startswith("d3plot"):
         return d3plot.open_frames(path, options)
-    opener = _BY_ENDING.get(path.suffix.lower())
-    return opener(path, options) if opener else numbered.open_files([path], options)
+    opener = _BY_ENDING.get(ending_of(path))
+    if opener is None:
+        return numbered.open_files([path], options)
+    if is_packed(path) and ending_of(path) not in _UNPACKED_IN_MEMORY:
+        return _open_packed(path, opener, options)
+    return opener(path, options)
+
+
+class _Held:
+    """Frames of a file that is unpacked for as long as they are there."""
+
+    def __init__(self, frames: Frames, folder: tempfile.TemporaryDirectory[str]) -> None:
+        self._frames, self._folder = frames, folder
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __getitem__(self, frame: int) -> np.ndarray:
+        return self._frames[frame]
+
+
+def _open_packed(path: Path, opener: Callable[[Path, Options], Sequence], options: Options) -> Sequence:
+    if options.mesh is None:
+        options = options._replace(mesh=caches.mesh_beside(path))
+    # Where the frames are mapped into memory, some systems remove the file only after the end of the process.
+    folder = tempfile.TemporaryDirectory(prefix="pliant-", ignore_cleanup_errors=True)
+    sequence = opener(unpack(path, Path(folder.name)), options)
+    sequence.name, sequence._frames = path.name, _Held(sequence._frames, folder)
+    return sequence

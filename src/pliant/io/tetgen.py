@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .content import PACKED, ending_of, is_packed
 from .mesh import FileError, FileMesh, make
 from .text import Line, Nodes, numbers, read_lines, section
 
@@ -62,9 +63,10 @@ def _rows(lines: Sequence[Line], count: int, width: int, what: str) -> list[tupl
 
 
 def _beside(path: Path, ending: str) -> Path:
-    if path.suffix.lower() == ending:
+    if ending_of(path) == ending:
         return path
-    for other in (path.with_suffix(ending), path.with_suffix(ending.upper())):
-        if other.is_file():
-            return other
-    raise FileError(f"{path.name}: there is no {path.with_suffix(ending).name} beside it")
+    name = Path(path.stem).stem if is_packed(path) else path.stem
+    for other in (name + ending, name + ending.upper(), name + ending + PACKED):
+        if path.with_name(other).is_file():
+            return path.with_name(other)
+    raise FileError(f"{path.name}: there is no {name + ending} beside it")
