@@ -10,6 +10,7 @@ import pytest
 import pliant
 from pliant.characters.errors import ClipError
 from tests.characters.formulas import agrees_with_the_formulas, is_closed
+from tests.characters.test_broken_files import overwrite
 from tests.rigs import Builder, bind_matrices, carried, simple, tube
 
 
@@ -144,6 +145,24 @@ def test_a_strip_turns_its_faces_alike(tmp_path):
     sides = {(int(f[i]), int(f[(i + 1) % 3])) for f in faces for i in range(3)}
     assert len(faces) == 8
     assert len(sides) == 24
+
+
+@pytest.mark.unit
+def test_weights_of_another_sum_are_divided_by_it(tmp_path):
+    """Exporters write weights that sum to 1.07; every viewer shows them, and they were refused here."""
+    plain = pliant.characters.load(simple().write(tmp_path))
+    builder = simple()
+    attributes = builder.json["meshes"][0]["primitives"][0]["attributes"]
+    overwrite(builder, attributes["WEIGHTS_0"], 7, "2f", 1.07, 0.0)
+    overwrite(builder, attributes["WEIGHTS_0"], 8, "2f", 0.3, 0.3)
+    path = builder.write(tmp_path)
+    said = r"vertices do not sum to 1, those of vertex 8 to 0\.6; they are divided by their sum"
+    with pytest.warns(UserWarning, match=rf"{path.name}: .*weights of 2 {said}"):
+        character = pliant.characters.load(path)
+    np.testing.assert_allclose(character.weights.sum(axis=1), 1.0, atol=1e-15)
+    np.testing.assert_allclose(character.pose(), plain.pose(), atol=1e-6)
+    with pytest.warns(UserWarning, match=said):
+        assert np.isfinite(pliant.io.read(path).points).all()
 
 
 @pytest.mark.unit

@@ -221,15 +221,45 @@ def test_clips_of_morph_targets_and_of_nodes(tmp_path, path, mode, output, expec
     assert len(pio.open_sequence(tmp_path / "a.glb")) == 31
 
 
+def test_clips_keep_the_ids_of_the_file(tmp_path):
+    """Vertices at one place were joined, and faces that then had no area were dropped: all later ids were others."""
+    corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    body = np.array(corners, "<f4").tobytes() + np.array([0, 1, 0, 0, 0, 0, 0, 4], "<f4").tobytes()
+    views = [(0, 108), (108, 8), (116, 24)]
+    sampler = {"samplers": [{"input": 1, "output": 2}]}
+    channel = {"channels": [{"sampler": 0, "target": {"node": 0, "path": "translation"}}]}
+    content = gltf(
+        buffers=[{"byteLength": len(body)}],
+        bufferViews=[{"buffer": 0, "byteOffset": begin, "byteLength": size} for begin, size in views],
+        accessors=[
+            {"bufferView": 0, "componentType": 5126, "count": 9, "type": "VEC3"},
+            {"bufferView": 1, "componentType": 5126, "count": 2, "type": "SCALAR"},
+            {"bufferView": 2, "componentType": 5126, "count": 2, "type": "VEC3"},
+        ],
+        animations=[{"name": "up", **sampler, **channel}],
+    )
+    (tmp_path / "a.glb").write_bytes(glb(content, body))
+    sequence, mesh = pio.open_sequence(tmp_path / "a.glb", rate=1), pio.read(tmp_path / "a.glb")
+    assert sequence.faces.tolist() == mesh.cells["triangle"].tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    assert sequence[0].tolist() == mesh.points.tolist() == corners
+    assert np.array_equal(sequence[1], mesh.points + [0, 0, 4])
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["Quaternius_Horse.glb", "Fox.glb", "RiggedSimple.glb"])
 def test_skins_move_as_characters_do(data_folder, name):
     character = pliant.characters.load(data_folder / "characters" / name)
     clip = list(character.clips)[-1]
     sequence = pio.open_sequence(data_folder / "characters" / name, clip=clip, rate=5)
-    assert np.array_equal(sequence.faces, character.mesh.faces)
+    at_rest = pio.read(data_folder / "characters" / name)
+    assert np.array_equal(sequence.faces, at_rest.cells["triangle"])
     for x, time in zip(sequence, sequence.times):
-        assert np.allclose(x, character.pose(clip, time), atol=1e-12 * np.abs(x).max())
+        posed = character.pose(clip, time)
+        # The character has each of its vertices once; the file may have several at one place.
+        assert len(x) == len(at_rest.points) >= len(posed)
+        for some in np.array_split(x, 20):
+            off = np.abs(some[:, None] - posed).max(axis=2).min(axis=1)
+            assert off.max() <= 1e-12 * np.abs(x).max()
 
 
 @pytest.mark.data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -140,10 +141,33 @@ def _read_vertices(accessors: Accessors, primitive: Entry, joint_count: int) -> 
         if len(column) != len(positions):
             raise primitive.error(SkinError, f"{name} has {len(column)} elements, but POSITION has {len(positions)}")
     joints, weights = np.hstack(columns[0::2]), np.hstack(columns[1::2])
-    if fault := weight_fault(joints, weights, joint_count, WEIGHT_TOLERANCE):
+    joints, weights = normalised(primitive, joints, weights, joint_count)
+    return Surface(positions, joints, weights, np.empty((0, 3), np.int64))
+
+
+def normalised(
+    primitive: Entry, joints: np.ndarray, weights: np.ndarray, joint_count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Joints and weights (n, w), with a sum of 1 for each vertex; said where it was another one than rounding makes."""
+    total = weights.sum(axis=1)
+    if fault := weight_fault(joints, weights, joint_count, np.inf):
         raise primitive.error(SkinError, fault)
+    none = ~((total > 0.0) & (total < np.inf))
+    if none.any():
+        vertex = int(np.argmax(none))
+        raise primitive.error(SkinError, f"vertex {vertex} has weights that sum to {total[vertex]:g}, not to 1")
+    off = np.abs(total - 1.0)
+    if (off > WEIGHT_TOLERANCE).any():
+        worst = int(np.argmax(off))
+        # Errors and warnings name the file and the place alike.
+        said = primitive.error(
+            SkinError,
+            f"weights of {int((off > WEIGHT_TOLERANCE).sum())} vertices do not sum to 1, those of vertex {worst} to "
+            f"{total[worst]:.6g}; they are divided by their sum",
+        )
+        warnings.warn(str(said), stacklevel=2)
     joints[weights == 0.0] = 0
-    return Surface(positions, joints, weights / weights.sum(axis=1)[:, None], np.empty((0, 3), np.int64))
+    return joints, weights / total[:, None]
 
 
 def read_corners(accessors: Accessors, primitive: Entry, vertex_count: int) -> np.ndarray:

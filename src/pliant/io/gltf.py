@@ -27,20 +27,13 @@ def read(path: Path) -> FileMesh:
 
 
 def open_frames(path: Path, options: Options) -> Sequence:
-    """One clip. Vertices that a file splits for its normals or materials, but that move as one, are one."""
+    """One clip, of the vertices and faces that `read` gives."""
     scene = _scene(path)
-    kept, row = np.unique(scene.vertex_rows(), axis=0, return_index=True, return_inverse=True)[1:]
-    # In the order of the file: what is first of its kind keeps its place.
-    order = np.argsort(kept)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    faces = rank[row.reshape(-1)][scene.faces]
-    faces = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
     clip = _chosen(path, scene, options.clip)
-    frames = _ClipFrames(scene, clip, options.rate or _RATE, kept[order])
+    frames = _ClipFrames(scene, clip, options.rate or _RATE)
     if len(frames) > _MOST_FRAMES:
         raise FileError(f"{path.name}: {clip!r} takes {scene.duration(clip or '')} s, {len(frames)} frames")
-    return checked_sequence(path, faces, frames, times=frames.times)
+    return checked_sequence(path, scene.faces, frames, times=frames.times)
 
 
 def _scene(path: Path) -> Scene:
@@ -68,8 +61,8 @@ def _chosen(path: Path, scene: Scene, wanted: str | None) -> str | None:
 class _ClipFrames:
     """A clip at steady times; without one, the pose of rest."""
 
-    def __init__(self, scene: Scene, clip: str | None, rate: float, kept: np.ndarray) -> None:
-        self._scene, self._clip, self._rate, self._kept = scene, clip, rate, kept
+    def __init__(self, scene: Scene, clip: str | None, rate: float) -> None:
+        self._scene, self._clip, self._rate = scene, clip, rate
         # A clip of a second at 30 frames per second has 31, whichever way its last time was rounded.
         frames = 1 if clip is None else scene.duration(clip) * rate + 1e-6 + 1
         self._count = int(min(frames, 2.0**62))
@@ -82,7 +75,7 @@ class _ClipFrames:
         return self._count
 
     def __getitem__(self, frame: int) -> np.ndarray:
-        return self._scene.positions(self._clip, frame / self._rate)[self._kept]
+        return self._scene.positions(self._clip, frame / self._rate)
 
 
 def clip_names(path: str | os.PathLike[str]) -> tuple[str, ...]:

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.characters.accessors import Accessors
-from pliant.characters.blending import weight_fault
 from pliant.characters.errors import ClipError, SkinError, UnsupportedError
 from pliant.characters.gltf import Document, Entry
-from pliant.characters.skins import WEIGHT_TOLERANCE, read_corners, triangles_of
+from pliant.characters.skins import normalised, read_corners, triangles_of
 
 from .opening import LARGEST_ARRAY
 
@@ -90,11 +89,7 @@ def _influences(
             if len(column) != count:
                 raise primitive.error(SkinError, f"{name} has {len(column)} elements, but POSITION has {count}")
             kept.append(column)
-    both = np.hstack(joints), np.hstack(weights)
-    if fault := weight_fault(*both, joint_count, WEIGHT_TOLERANCE):
-        raise primitive.error(SkinError, fault)
-    both[0][both[1] == 0.0] = 0
-    return both[0], both[1] / both[1].sum(axis=1)[:, None]
+    return normalised(primitive, np.hstack(joints), np.hstack(weights), joint_count)
 
 
 def _targets(accessors: Accessors, primitive: Entry, count: int) -> np.ndarray:

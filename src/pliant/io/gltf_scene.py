@@ -52,23 +52,6 @@ class Scene:
         ends = [float(weights.times[-1]) for weights in self.weights.get(clip, {}).values()]
         return max([0.0, *ends, *(moving.duration for name, moving in self.clips.items() if name == clip)])
 
-    def vertex_rows(self) -> np.ndarray:
-        """(n, k), equal for vertices that are at one place at all times."""
-        rows = [_vertex_rows(part) for part in self.parts]
-        padded = np.zeros((sum(map(len, rows)), max(row.shape[1] for row in rows)))
-        for end, row in zip(np.cumsum([len(row) for row in rows]).tolist(), rows):
-            padded[end - len(row) : end, : row.shape[1]] = row
-        return padded + 0.0
-
-
-def _vertex_rows(part: _Part) -> np.ndarray:
-    primitive = part.primitive
-    count = len(primitive.positions)
-    columns = [np.full((count, 1), part.node), primitive.positions]
-    if primitive.joints is not None and primitive.weights is not None:
-        columns += [primitive.joints, primitive.weights]
-    return np.hstack([*columns, *primitive.targets])
-
 
 def _placed(part: _Part, matrices: np.ndarray, moving: Weights | None, t: float) -> np.ndarray:
     """(n, 3) of one part; matrices (k, 4, 4) of all nodes."""
