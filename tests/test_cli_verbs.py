@@ -244,12 +244,6 @@ class TestScan:
         put_on_stdin(monkeypatch, cloth.read_bytes())
         assert call("scan", "-", "--json", "--find", "contacts").json["contacts"] > 0
 
-    def test_merging(self, call: Call, tmp_path: Path):
-        x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1.0, 0]])
-        np.savez(tmp_path / "seam.npz", frames=np.stack((x, x)), faces=FACES)
-        assert call("scan", tmp_path / "seam.npz").code == 1
-        assert call("scan", tmp_path / "seam.npz", "--merge").code == 0
-
 
 class TestOthers:
     def test_near(self, call: Call, apart: Path):

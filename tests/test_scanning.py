@@ -9,7 +9,7 @@ import pytest
 
 import pliant
 from pliant.contacts import Contacts, Intersections
-from pliant.scanning import scan_frames, weld_frames
+from pliant.scanning import scan_frames
 
 
 @pytest.fixture(scope="module")
@@ -171,17 +171,3 @@ def test_cells_are_looked_at_from_outside():
     surface = pliant.VolumeMesh(cells).surface()
     assert both.contact_counts[1] == len(pliant.ccd(surface.faces, x, moved)) > 0
     assert both.intersection_counts.tolist() == [0, len(pliant.dcd(surface.faces, moved))]
-
-
-def test_vertices_are_welded_that_stay_together():
-    """Two triangles side by side, whose seam is split: it opens at one end in the last frame."""
-    x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1.0, 0]])
-    opened = x.copy()
-    opened[3, 2] = 1.0
-    faces = np.array([[0, 1, 2], [3, 4, 5]])
-    assert weld_frames(pliant.Sequence(faces, np.stack((x, x)))).faces.tolist() == [[0, 1, 2], [1, 4, 2]]
-    seam = weld_frames(pliant.Sequence(faces, np.stack((x, x, opened))))
-    assert seam.faces.tolist() == [[0, 1, 2], [3, 4, 2]]
-    assert pliant.scan(pliant.Sequence(faces, np.stack((x, x)))).intersection_counts.tolist() == [1, 1]
-    assert not pliant.scan(weld_frames(pliant.Sequence(faces, np.stack((x, x)))))
-    assert len(seam) == 3

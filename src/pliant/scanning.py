@@ -16,8 +16,8 @@ from pliant._threads import Progress
 from pliant.contacts import Contacts, Intersections
 from pliant.detector import Detector
 from pliant.exports import frame_of
+from pliant.mesh.parts import Membership, membership_of
 from pliant.mesh.triangles import TriMesh
-from pliant.mesh.welding import first_at_place
 from pliant.sequence import Sequence
 
 if TYPE_CHECKING:
@@ -29,11 +29,12 @@ LOOKING_FOR = ("both", "contacts", "intersections")
 class ScannedFrame(NamedTuple):
     """What one frame of a sequence showed.
 
-    number : of the frame, from 0
+    number : that the frame is known by, as in the name of its file
     time : its time in the sequence
     contacts : of the motion from the frame before; None in the first frame, and where they were not asked for
     intersections : at rest in this frame; None where they were not asked for
     seconds : (2,) that the contacts and the intersections took
+    place : in the sequence, from 0
     """
 
     number: int
@@ -41,6 +42,7 @@ class ScannedFrame(NamedTuple):
     contacts: Contacts | None
     intersections: Intersections | None
     seconds: tuple[float, float]
+    place: int = 0
 
     @property
     def contact_count(self) -> int:
@@ -59,12 +61,15 @@ class ScannedFrame(NamedTuple):
 class PartPair(NamedTuple):
     """How often two parts of a mesh, or one with itself, were found together.
 
-    parts : their labels in ``Scan.objects``, the smaller first
+    parts : their labels, the smaller first: places in ``sequence.parts.names``, else labels of ``sequence.objects``
+        or of connected components
+    names : of the same two
     frames : in how many frames
     worst : place in ``Scan.frames`` of the one with most of it
     """
 
     parts: tuple[int, int]
+    names: tuple[str, str]
     contacts: int
     intersections: int
     frames: int
@@ -105,9 +110,9 @@ class Scan:
         return TriMesh(self.sequence.faces)
 
     @cached_property
-    def objects(self) -> np.ndarray:
-        """(n,) label of the part that each vertex belongs to: those of the sequence, else connected components."""
-        return self.mesh.components if self.sequence.objects is None else self.sequence.objects
+    def membership(self) -> Membership:
+        """Which part each feature of the mesh belongs to."""
+        return membership_of(self.mesh, self.sequence.parts, self.sequence.objects)
 
     def worst(self, count: int = 10) -> tuple[ScannedFrame, ...]:
         """At most so many of the frames in which something was found, those with most of it first."""
@@ -133,20 +138,21 @@ class Scan:
 
         frame : one of them, or None for the sum of all
         """
-        labels, part = np.unique(self.objects, return_inverse=True)
+        of, count = self.membership, len(self.membership.names)
         found: dict[int, dict[int, list[int]]] = {}  # pair of parts, place of a frame: contacts, intersections
         for place in self._chosen(frame):
-            for column, vertices in enumerate(self._both_sides(self.frames[place])):
-                lower, upper = np.sort(part[vertices], axis=1).T
-                keys, counts = np.unique(lower * len(labels) + upper, return_counts=True)
+            for column, parts in enumerate(self._both_sides(self.frames[place])):
+                lower, upper = np.sort(parts, axis=1).astype(np.int64).T
+                keys, counts = np.unique(lower * count + upper, return_counts=True)
                 for key, count in zip(keys.tolist(), counts.tolist()):
                     found.setdefault(key, {}).setdefault(place, [0, 0])[column] += count
         rows = []
         for key, frames in sorted(found.items()):
-            a, b = labels[list(divmod(key, len(labels)))].tolist()
+            a, b = divmod(key, count)
             contacts, intersections = (sum(counts) for counts in zip(*frames.values()))
             worst = max(frames, key=lambda place: sum(frames[place]))
-            rows.append(PartPair((a, b), contacts, intersections, len(frames), worst))
+            labels, names = (of.labels[a], of.labels[b]), (of.names[a], of.names[b])
+            rows.append(PartPair(labels, names, contacts, intersections, len(frames), worst))
         return tuple(sorted(rows, key=lambda row: -row.contacts - row.intersections))
 
     def _chosen(self, frame: int | None) -> Iterable[int]:
@@ -154,17 +160,18 @@ class Scan:
         return range(len(self)) if frame is None else (range(len(self))[frame],)
 
     def _both_sides(self, one: ScannedFrame) -> tuple[np.ndarray, np.ndarray]:
-        """(k, 2) a vertex of each side: of the contacts of a frame, and of its intersections."""
+        """(k, 2) the part of each side: of the contacts of a frame, and of its intersections."""
         none = np.empty((0, 2), np.int32)
-        # v f0 f1 f2 or a0 a1 b0 b1: the first is of one side and the third of the other, whatever the kind.
-        contacts = one.contacts.vertices[:, [0, 2]] if one.contacts else none
-        return contacts, self.mesh.faces[one.intersections.faces, 0] if one.intersections else none
+        contacts = self.membership.of_pairs(one.contacts.kind, one.contacts.elements) if one.contacts else none
+        return contacts, self.membership.faces[one.intersections.faces] if one.intersections else none
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per frame."""
+        files = self.sequence.files
         edges = [0 if one.contacts is None else int(np.count_nonzero(one.contacts.kind)) for one in self.frames]
         return frame_of({
             "frame": [one.number for one in self.frames],
+            **({} if files is None else {"file": [files[one.place] for one in self.frames]}),
             "time": [one.time for one in self.frames],
             "contacts": self.contact_counts,
             "vertex_face": self.contact_counts - edges,
@@ -200,6 +207,7 @@ def scan(
     find: str = "both",
     pairs: str = "all",
     culling: str = "cones+front",
+    merge: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Scan:
@@ -207,10 +215,14 @@ def scan(
 
     find : "both", "contacts" or "intersections"
     pairs, culling, threads : as in ``pliant.Detector``
+    merge : take vertices at equal positions in the first frame for one, as files often duplicate them; an error names
+        those that come apart later (``Sequence.merged``)
     progress : called with the number of frames that are done, and of all of them
     """
     clock = time.perf_counter()
     frames = []
+    if merge:
+        sequence = sequence.merged()[0]
     for one in scan_frames(sequence, find=find, pairs=pairs, culling=culling, threads=threads):
         frames.append(one)
         if progress is not None:
@@ -231,24 +243,14 @@ def scan_frames(
     detector = Detector(
         sequence.faces, objects=sequence.objects, pairs=pairs, culling=culling, threads=thread_count(threads)
     )
-    for index, x in enumerate(sequence):
+    for place, x in enumerate(sequence):
         clock = time.perf_counter()
         contacts = detector.advance(x) if find != "intersections" else None
         between = time.perf_counter()
         crossing = detector.intersections(x) if find != "contacts" else None
         seconds = (between - clock, time.perf_counter() - between)
-        yield ScannedFrame(index, float(sequence.times[index]), contacts if index else None, crossing, seconds)
-
-
-def weld_frames(sequence: Sequence) -> Sequence:
-    """The same frames, with vertices that are at one position in all of them taken for one. Reads every frame."""
-    place = None
-    for x in sequence:
-        place = first_at_place(x, place)
-    if place is None:
-        return sequence
-    faces = place[sequence.faces]
-    return Sequence(faces, sequence, times=sequence.times, objects=sequence.objects, name=sequence.name)
+        known = int(sequence.numbers[place]), float(sequence.times[place])
+        yield ScannedFrame(*known, contacts if place else None, crossing, seconds, place)
 
 
 def _sum(stages: Iterable[Iterable[Stage]]) -> tuple[Stage, ...]:

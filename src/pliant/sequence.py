@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, overload
 
 import numpy as np
 
 from pliant._arrays import MeshError, ShapeError, as_positions
+from pliant.mesh.parts import Parts
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
+from pliant.mesh.welding import Merging, merging_of
+
+_NAMED = 5  # vertices in a message
+
+
+class ApartError(MeshError):
+    """Vertices were merged that are not at one position all the time."""
 
 
 class Frames(Protocol):
@@ -33,6 +41,9 @@ class Sequence:
     cells : kind of cell to (k, corners) vertex ids, as for ``pliant.VolumeMesh``; `faces` may be left out then
     times : (f,) seconds; default: the numbers of the frames
     objects : (n,) label of the object that each vertex belongs to; default: connected components
+    parts : ``pliant.io.Parts``, names for the faces, such as those of OBJ groups
+    numbers : (f,) integers that the frames are known by, such as those in the names of files; default: from 0 on
+    files : (f,) names of the files that the frames are in, where each has its own
     name : what messages and reports call it
     """
 
@@ -44,16 +55,26 @@ class Sequence:
         cells: Mapping[str, Any] | None = None,
         times: Any = None,
         objects: Any = None,
+        parts: Parts | None = None,
+        numbers: Any = None,
+        files: Iterable[str] | None = None,
         name: str = "sequence",
     ) -> None:
         self.cells: dict[str, Any] | None = None if cells is None else dict(cells)
-        self.faces: np.ndarray = _boundary(self.cells) if faces is None and self.cells else TriMesh(faces).faces
-        self.times: np.ndarray = (
-            np.arange(len(frames), dtype=np.float64) if times is None else np.asarray(times, np.float64)
-        )
-        if self.times.shape != (len(frames),):
-            raise ShapeError(f"times has the shape {self.times.shape}, but there are {len(frames)} frames")
+        self._is_boundary = faces is None and bool(self.cells)
+        self.faces: np.ndarray = _boundary(self.cells or {}) if self._is_boundary else TriMesh(faces).faces
+        counted = np.arange(len(frames)) if numbers is None else numbers
+        self.numbers: np.ndarray = _one_each(frames, counted, "numbers", np.int64)
+        if len(np.unique(self.numbers)) < len(frames):
+            raise ShapeError("numbers has a number twice: frames must be told apart")
+        self.times: np.ndarray = _one_each(frames, self.numbers if times is None else times, "times", np.float64)
+        self.files: tuple[str, ...] | None = None if files is None else tuple(files)
+        if self.files is not None and len(self.files) != len(frames):
+            raise ShapeError(f"files has {len(self.files)} names, but there are {len(frames)} frames")
         self.objects: np.ndarray | None = None if objects is None else np.asarray(objects)
+        self.parts = parts
+        if parts is not None and len(parts.of_face) != len(self.faces):
+            raise ShapeError(f"parts name {len(parts.of_face)} faces, but there are {len(self.faces)}")
         self.name = name
         self._frames = frames
 
@@ -75,19 +96,45 @@ class Sequence:
         """(n, 3) float64 positions of one frame, or a sequence of some of the frames, still read when asked for."""
         if isinstance(frame, slice):
             chosen = range(len(self))[frame]
-            return Sequence(
-                self.faces,
-                _Chosen(self._frames, chosen),
-                cells=self.cells,
-                times=self.times[frame],
-                objects=self.objects,
-                name=self.name,
-            )
-        number = range(len(self))[frame]
+            files = None if self.files is None else self.files[frame]
+            known = {"times": self.times[frame], "numbers": self.numbers[frame], "files": files}
+            return self._changed(frames=_Chosen(self._frames, chosen), **known)
+        place = range(len(self))[frame]
         try:
-            return as_positions(self._frames[number], "positions")
+            return as_positions(self._frames[place], "positions")
         except MeshError as error:
-            raise type(error)(f"{self.name}, frame {number}: {error}") from error
+            raise type(error)(f"{self.name}, frame {self.numbers[place]}: {error}") from error
+
+    def merged(self) -> tuple[Sequence, int]:
+        """The same frames with vertices taken for one that are at one position in the first, and how many these are.
+
+        Within an object, where the sequence has several. Faces name the first vertex of each position; all ids stay
+        those of the file. Each frame that is read is checked: vertices that come apart raise an ``ApartError``, since
+        no answer about a surface that is torn there would be right.
+        """
+        if len(self) == 0:
+            return self, 0
+        cells = {kind: np.asarray(rows) for kind, rows in (self.cells or {"triangle": self.faces}).items()}
+        merging = merging_of(cells, self[0], self.objects)
+        if len(merging.others) == 0:
+            return self, 0
+        changes: dict[str, Any] = {"frames": _Together(self._frames, merging), "faces": merging.first[self.faces]}
+        if self.cells is not None:
+            changes["cells"] = {kind: merging.first[rows] for kind, rows in cells.items()}
+        if self._is_boundary:
+            del changes["faces"]
+        return self._changed(**changes), len(merging.others)
+
+    def _changed(self, **changes: Any) -> Sequence:
+        """A copy, but for some of what it is made of."""
+        names = ("faces", "cells", "times", "objects", "parts", "numbers", "files", "name")
+        kept: dict[str, Any] = {name: getattr(self, name) for name in names} | {"frames": self._frames}
+        if self._is_boundary and "cells" in changes:
+            kept["faces"] = None
+        kept |= changes
+        made = Sequence(kept.pop("faces"), kept.pop("frames"), **kept)
+        made._is_boundary = self._is_boundary
+        return made
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self[frame] for frame in range(len(self)))
@@ -112,6 +159,41 @@ class _Chosen:
 
     def __getitem__(self, frame: int) -> Any:
         return self._frames[self._chosen[frame]]
+
+
+class _Together:
+    """Frames in which vertices that were merged are looked at: whether they are still at one position."""
+
+    def __init__(self, frames: Frames, merging: Merging) -> None:
+        self._frames, self._merging = frames, merging
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __getitem__(self, frame: int) -> np.ndarray:
+        x = as_positions(self._frames[frame], "positions")
+        require_together(self._merging, x, "the first frame", "")
+        return x
+
+
+def require_together(merging: Merging, x: np.ndarray, where: str, here: str) -> None:
+    """Vertices that were at one position at first, `where`, are so at x, (n, 3), which is `here`."""
+    apart = merging.apart(x)
+    if len(apart):
+        named = ", ".join(f"{i} from {merging.first[i]}" for i in apart[:_NAMED].tolist())
+        more = f" and {len(apart) - _NAMED} more" if len(apart) > _NAMED else ""
+        raise ApartError(
+            f"{here}vertices come apart that were merged, being at one position in {where}: {named}{more}; merge=False "
+            "(--no-merge) keeps all vertices as they are in the file"
+        )
+
+
+def _one_each(frames: Frames, given: Any, name: str, dtype: type) -> np.ndarray:
+    """(f,)"""
+    values = np.asarray(given, dtype)
+    if values.shape != (len(frames),):
+        raise ShapeError(f"{name} has the shape {values.shape}, but there are {len(frames)} frames")
+    return values
 
 
 def _boundary(cells: Mapping[str, Any]) -> np.ndarray:

@@ -270,8 +270,9 @@ def test_without_3d_a_message_says_so_and_the_rest_is_there(browser, file, scan,
 
 
 def test_frames_have_the_names_and_times_of_the_file(browser, scan, tmp_path):
-    timed = pliant.scan(pliant.Sequence(scan.sequence.faces, list(scan.sequence), times=np.arange(6) / 24), threads=1)
-    write_page(timed, tmp_path / "page.html", numbers=range(10, 22, 2))
+    known = {"times": np.arange(6) / 24, "numbers": range(10, 22, 2)}
+    timed = pliant.scan(pliant.Sequence(scan.sequence.faces, list(scan.sequence), **known), threads=1)
+    write_page(timed, tmp_path / "page.html")
     one = Opened(browser, tmp_path / "page.html", WIDE)
     one.page.locator("#slider").fill("3")
     one.settle()

@@ -34,7 +34,7 @@ def test_numbered_files_in_their_natural_order(tmp_path):
     for path in (tmp_path, tmp_path / "v2_frame*.obj", tmp_path / "v2_frame%d.obj", str(tmp_path / "*.obj")):
         sequence = pio.open_sequence(path)
         assert heights(sequence) == list(range(1, 11))
-        assert sequence.times.tolist() == list(range(10))
+        assert sequence.times.tolist() == sequence.numbers.tolist() == list(range(1, 11))
         assert sequence.name == (tmp_path.name if path is tmp_path else Path(path).name)
     assert heights(pio.open_sequence([tmp_path / "v2_frame7.obj", tmp_path / "v2_frame2.obj"])) == [7, 2]
     assert heights(pio.open_sequence(tmp_path / "v2_frame7.obj")) == [7]

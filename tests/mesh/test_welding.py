@@ -23,11 +23,6 @@ def test_labels_keep_vertices_apart():
     assert first_at_place(x, np.array([7, -1, 7, -1])).tolist() == [0, 1, 0, 1]
 
 
-def test_vertices_are_one_that_are_together_in_every_frame():
-    first, second = np.zeros((3, 3)), np.array([[0.0, 0, 0], [0, 0, 1.0], [0, 0, 0]])
-    assert first_at_place(second, first_at_place(first)).tolist() == [0, 1, 0]
-
-
 def test_against_all_pairs():
     random = np.random.default_rng(5)
     x = random.integers(0, 3, (60, 3)).astype(float)

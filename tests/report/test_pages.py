@@ -156,7 +156,7 @@ def test_extreme_coordinates_are_rounded_in_their_box(tmp_path):
     x = np.array([[[-1e308, 0, 0], [1e308, 0, 0], [0, 1e308, 0]], [[-1e308, 0, 1e-300], [1e308, 0, 0], [0, 1e308, 0]]])
     found = pliant.Sequence([[0, 1, 2]], x)
     frame = pliant.ScannedFrame(0, 0.0, None, None, (0.0, 0.0))
-    scan = pliant.Scan(found, (frame, frame._replace(number=1)), 0.0)
+    scan = pliant.Scan(found, (frame, frame._replace(number=1, place=1)), 0.0)
     write_page(scan, tmp_path / "page.html")
     _, arrays = unpacked((tmp_path / "page.html").read_text("utf-8"))
     back = positions_of(arrays["positions"], 2, 3)

@@ -17,7 +17,7 @@ from pliant.commands.options import (
     HowCulled,
     Kind,
     Last,
-    MergedAlways,
+    Merged,
     MeshFile,
     Offenders,
     Pairs,
@@ -54,7 +54,7 @@ def scan(
     png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a sheet of pictures of frames.")] = None,
     up: Annotated[Up, typer.Option(help="The axis that points up on the page and in pictures.")] = Up.y,
     offenders: Offenders = None,
-    merge: MergedAlways = False,
+    merge: Merged = True,
     pairs: Kind = Pairs.all,
     culling: HowCulled = Culling.both,
     first: First = None,
@@ -94,6 +94,7 @@ def follow(run: Run, what: tuple[Path, Opening], how: How, files: Wanted, all_ro
         see = "" if files.report or name == "ccd" else "See it: --report FILE.html. "
         run.say(f"{see}List everything: --json, or --csv FILE.", style="dim")
     options = {"find": find, "pairs": pairs, "culling": culling, "threads": run.threads or "all"}
+    options["vertices merged"] = f"{opened.merged:,}"
     _write(run, found, opened, files, options)
     _finish(run, name, found, opened)
     return FOUND if found else CLEAN
@@ -101,15 +102,16 @@ def follow(run: Run, what: tuple[Path, Opening], how: How, files: Wanted, all_ro
 
 def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
     from pliant.report.findings import looked_for
-    from pliant.report.tables import ROWS, count, frame_table, more, part_table
+    from pliant.report.tables import ROWS, count, frame_table, merged_words, more, part_table
 
     contacts, crossing = found.contact_counts, found.intersection_counts
     bad = int(((contacts + crossing) > 0).sum())
     title = f"{opened.sequence.name}: {count(len(found), 'frame')}, {count(len(opened.sequence.faces), 'triangle')}"
     run.say(title, style="bold")
+    run.say(merged_words(opened.merged), style="dim")
     if bad:
         rows = len(found) if all_rows else ROWS
-        run.say("", frame_table(found, opened.numbers, rows), more(rows, bad, "frame"))
+        run.say("", frame_table(found, rows), more(rows, bad, "frame"))
         parts, shown = len(found.parts()), len(found.parts()) if all_rows else 5
         if parts > 1:
             run.say("", part_table(found, shown), more(shown, parts, "pair of parts", "pairs of parts"))
@@ -125,17 +127,17 @@ def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
 def _write(run: Run, found: Scan, opened: Opened, files: Wanted, options: dict[str, Any]) -> None:
     from pliant.commands import writing
 
-    looks = {"up": files.up.value, "numbers": opened.numbers}
+    looks = {"up": files.up.value}
     if files.report is not None:
         writing.write_report(run, files.report, found, looks, options)
     if files.png is not None:
         writing.write_sheet(run, files.png, found, looks)
     if files.offenders is not None:
         worst = found.worst(1)
-        frame = worst[0].number if worst else 0
-        mesh = opened.sequence.faces, opened.sequence[frame]
-        writing.write_offenders(run, files.offenders, mesh, found.face_counts(frame))
-        run.say(f"The worst frame is {opened.numbers[frame]}: that is in {files.offenders.as_posix()}")
+        place = worst[0].place if worst else 0
+        mesh = opened.sequence.faces, opened.sequence[place]
+        writing.write_offenders(run, files.offenders, mesh, found.face_counts(place))
+        run.say(f"The worst frame is {opened.sequence.numbers[place]}: that is in {files.offenders.as_posix()}")
 
 
 def _finish(run: Run, name: str, found: Scan, opened: Opened) -> None:
@@ -144,7 +146,7 @@ def _finish(run: Run, name: str, found: Scan, opened: Opened) -> None:
     frames = []
     tables = {"contacts": [], "intersections": []}
     for one in found.frames:
-        row: dict[str, Any] = {"frame": opened.numbers[one.number], "time": number_or_none(one.time)}
+        row: dict[str, Any] = {"frame": one.number, "time": number_or_none(one.time)}
         if one.contacts is not None:
             row |= {"contacts": len(one.contacts), "first_contact": number_or_none(one.first_contact)}
             tables["contacts"].append(contact_table(one.contacts, frame=row["frame"]))
@@ -156,6 +158,7 @@ def _finish(run: Run, name: str, found: Scan, opened: Opened) -> None:
         "contacts": sum(map(len, tables["contacts"])),
         **({"pairs": sum(map(len, tables["intersections"]))} if name == "scan" else {}),
     }
-    head = counts | {"sequence": opened.sequence.name, "triangles": len(opened.sequence.faces), "frames": frames}
+    sizes = {"triangles": len(opened.sequence.faces), "merged": opened.merged}
+    head = counts | {"sequence": opened.sequence.name} | sizes | {"frames": frames}
     kept = tuple(joined(some) for some in tables.values() if some)
     run.finish(Result(name, head | {"seconds": found.seconds}, kept))

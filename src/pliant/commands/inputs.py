@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from bisect import bisect_left, bisect_right
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +15,10 @@ import pliant
 from pliant._arrays import MeshError, OptionError, ShapeError
 from pliant.commands.options import STANDARD
 from pliant.commands.running import Run
-from pliant.scanning import weld_frames
+from pliant.mesh.parts import Parts
+from pliant.mesh.welding import Merging, merging_of
 from pliant.scenes import VolumeScene
-from pliant.sequence import Sequence
+from pliant.sequence import Sequence, require_together
 
 SOLID = ("tetra", "hexahedron", "wedge", "pyramid")
 # How files of each format begin. STL in text begins with "solid", and so may binary ones: told apart by their length.
@@ -33,46 +35,65 @@ class Mesh(NamedTuple):
     faces : (m, 3) rows of x, in the order of the file; of solid cells, the boundary
     x : (n, 3) positions
     cells : kind to corners, as the file has them
+    objects : (n,) labels of the vertices, where the file has several parts that share no vertex
+    parts : names for the faces, where the file gives any
+    merging : which vertices are taken for one in `faces`
     """
 
     name: str
     faces: np.ndarray
     x: np.ndarray
     cells: dict[str, np.ndarray]
+    objects: np.ndarray | None
+    parts: Parts | None
+    merging: Merging
 
     @property
     def words(self) -> str:
         return f"{len(self.faces):,} triangles, {len(self.x):,} vertices"
 
+    @property
+    def merged(self) -> int:
+        """How many vertices were taken for another one."""
+        return len(self.merging.others)
 
-def read_mesh(run: Run, path: Path, ending: str | None = None) -> Mesh:
+    @property
+    def merged_cells(self) -> dict[str, np.ndarray]:
+        return {kind: self.merging.first[rows] for kind, rows in self.cells.items()}
+
+
+def read_mesh(run: Run, path: Path, ending: str | None = None, merge: bool = False) -> Mesh:
+    """Vertices at equal positions are one where they are to be merged, within each of the parts that the file names."""
     file = pliant.io.read(on_disk(run, path, ending))
-    return Mesh(shown(path), pliant.io.surface_of(file), file.points, file.cells)
+    faces, x = pliant.io.surface_of(file), file.points
+    objects = None if file.parts is None else file.parts.bodies(faces, len(x))
+    mesh = Mesh(shown(path), faces, x, file.cells, objects, file.parts, merging_of({}, x))
+    if merge:
+        mesh = mesh._replace(merging=merging_of(file.cells, x, objects))
+        mesh = mesh._replace(faces=pliant.io.surface_of(pliant.io.FileMesh(mesh.merged_cells, x)))
+    return mesh
 
 
 def read_motion(run: Run, start: Path, end: Path, merge: bool) -> tuple[Mesh, np.ndarray]:
     """One mesh, and its positions at the end."""
     if start == end == STANDARD:
         raise OptionError("one of A and B can be standard input, not both")
-    a, b = read_mesh(run, start), read_mesh(run, end)
+    a, b = read_mesh(run, start, merge=merge), read_mesh(run, end)
     if len(a.x) != len(b.x):
         raise ShapeError(f"{a.name} has {len(a.x)} vertices, {b.name} has {len(b.x)}: A and B must be one mesh, moved")
-    if not np.array_equal(a.faces, b.faces):
+    if a.cells.keys() != b.cells.keys() or not all(np.array_equal(a.cells[kind], b.cells[kind]) for kind in a.cells):
         raise ShapeError(f"{a.name} and {b.name} have different faces: A and B must be one mesh, moved")
-    if merge:
-        from pliant.mesh.welding import weld
-
-        a = a._replace(faces=weld(a.faces, np.concatenate((a.x, b.x), axis=1)))
+    require_together(a.merging, b.x, a.name, f"{b.name}: ")
     return a, b.x
 
 
 class Opening(NamedTuple):
-    """Which frames of a sequence are wanted, and what its file may not tell."""
+    """Which frames of a sequence are wanted, by their numbers, and what its file may not tell."""
 
     start: int | None = None
     stop: int | None = None  # the last one, which is wanted too
     every: int = 1
-    merge: bool = False
+    merge: bool = True
     mesh: Path | None = None
     rate: float | None = None
     clip: str | None = None
@@ -80,24 +101,26 @@ class Opening(NamedTuple):
 
 class Opened(NamedTuple):
     sequence: Sequence
-    numbers: range  # that the file knows its frames by
+    merged: int  # vertices that were taken for another one
 
 
 def open_frames(run: Run, path: Path, how: Opening = Opening()) -> Opened:  # noqa: B008 (a tuple of constants)
     """The frames of a file, or of an embedded scene where there is no such file."""
     scenes = pliant.scenes
     known = (*scenes.names(), *scenes.volume_names(), *scenes.character_names())
+    merge = how.merge
     if not path.exists() and path.as_posix() in known:
-        sequence = load_scene(path.name)
+        sequence, merge = load_scene(path.name), False  # what is embedded is whole
     elif not path.exists() and path.as_posix().isidentifier():  # no ending, no folder, no pattern: a scene was meant
         raise OptionError(f"{path}: there is no such file, and no such scene; pliant scenes lists those that there are")
     else:
         sequence = Sequence.open(on_disk(run, path), mesh=how.mesh, rate=how.rate, clip=how.clip)
-    numbers = _wanted(sequence, how)
-    if len(numbers) < len(sequence):
-        sequence = sequence[numbers.start : numbers.stop : numbers.step]
-        sequence.name += f" [{numbers[0]} to {numbers[-1]}{f', every {how.every}' if how.every > 1 else ''}]"
-    return Opened(weld_frames(sequence) if how.merge else sequence, numbers)
+    places = _wanted(sequence, how)
+    if len(places) < len(sequence):
+        sequence = sequence[places.start : places.stop : places.step]
+        ends = f"{sequence.numbers[0]} to {sequence.numbers[-1]}"
+        sequence.name += f" [{ends}{f', every {how.every}' if how.every > 1 else ''}]"
+    return Opened(*sequence.merged()) if merge else Opened(sequence, 0)
 
 
 def load_mesh_or_frames(run: Run, path: Path, how: Opening, ending: str | None) -> tuple[Mesh | None, Sequence]:
@@ -131,13 +154,16 @@ def _volume_scene(scene: VolumeScene) -> Sequence:
 
 
 def _wanted(sequence: Sequence, how: Opening) -> range:
-    """Numbers of the frames; ends count from the last one where they are negative."""
-    count = len(sequence)
-    ends = [how.start or 0, count - 1 if how.stop is None else how.stop]
-    for i, end in enumerate(ends):
-        ends[i] = end + count if end < 0 else end
-        if not 0 <= ends[i] < count:
-            raise OptionError(f"there is no frame {end}: {sequence.name} has frames 0 to {count - 1}")
+    """Places of the frames between two numbers; ends count from the last one where they are negative."""
+    numbers, count = sequence.numbers.tolist(), len(sequence)
+    ends = [0, count - 1]
+    for i, end in enumerate((how.start, how.stop)):
+        if end is None:
+            continue
+        negative = end < 0 <= numbers[0]
+        if not (-count <= end if negative else numbers[0] <= end <= numbers[-1]):
+            raise OptionError(f"there is no frame {end}: {sequence.name} has frames {numbers[0]} to {numbers[-1]}")
+        ends[i] = end + count if negative else bisect_left(numbers, end) if i == 0 else bisect_right(numbers, end) - 1
     if ends[0] > ends[1]:
         raise OptionError(f"--from {how.start} comes after --to {how.stop}: no frame is wanted")
     return range(ends[0], ends[1] + 1, how.every)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from pliant.commands.options import AllRows, Files, Format, Kind, MergedHere, Offenders, OneFile, Pairs
+from pliant.commands.options import AllRows, Files, Format, Kind, Merged, Offenders, OneFile, Pairs
 from pliant.commands.running import CLEAN, FAILED, FOUND, Run, complain, fault, verb
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Checked(NamedTuple):
 def check(
     run: Run,
     files: Files,
-    merge: MergedHere = True,
+    merge: Merged = True,
     pairs: Kind = Pairs.all,
     offenders: Offenders = None,
     file_format: Format = None,
@@ -61,8 +61,9 @@ def _check(run: Run, path: Path, how: tuple, progress) -> Checked:
 
     merge, pairs, ending = how
     try:
-        mesh = read_mesh(run, path, ending)
-        found = pliant.dcd(mesh.faces, mesh.x, merge=merge, pairs=pairs, threads=run.threads, progress=progress)
+        mesh = read_mesh(run, path, ending, merge)
+        options = {"objects": mesh.objects, "pairs": pairs, "threads": run.threads, "progress": progress}
+        found = pliant.dcd(mesh.faces, mesh.x, **options)
     except (pliant.MeshError, OSError) as error:
         message = str(error) if str(error).startswith(path.name) else f"{shown(path)}: {error}"
         complain(message)
@@ -71,7 +72,7 @@ def _check(run: Run, path: Path, how: tuple, progress) -> Checked:
 
 
 def _say_checked(run: Run, checked: list[Checked], all_rows: bool) -> None:
-    from pliant.report.tables import count, file_table
+    from pliant.report.tables import count, file_table, merged_words
 
     fine = sorted((one for one in checked if one.found is not None), key=lambda one: -len(one.found or ()))
     if len(checked) == 1:
@@ -84,6 +85,7 @@ def _say_checked(run: Run, checked: list[Checked], all_rows: bool) -> None:
         clean = sum(not one.found for one in fine)
         broken = f", {len(checked) - len(fine):,} could not be read" if len(fine) < len(checked) else ""
         run.say("", f"{count(len(checked), 'file')}: {clean:,} clean, {count(total, 'pair')} in the others{broken}.")
+    run.say(merged_words(sum(one.mesh.merged for one in fine if one.mesh)), style="dim")
     if total:
         hint = " A file by itself: pliant check FILE" if len(checked) > 1 else " See them in red: --offenders FILE.ply"
         run.say(f"List every pair: --json, or --csv FILE.{hint}", style="dim")
@@ -129,7 +131,7 @@ def _finish_check(run: Run, checked: list[Checked]) -> int:
             files.append({"file": one.name, "error": one.error})
             continue
         sizes = dict(zip(("triangles", "vertices"), _sizes(one.mesh)))
-        files.append({"file": one.name, **sizes, "pairs": len(one.found)})
+        files.append({"file": one.name, **sizes, "merged": one.mesh.merged, "pairs": len(one.found)})
         tables.append(intersection_table(one.found, file=one.name))
     total = sum(len(table) for table in tables)
     run.finish(Result("check", {"pairs": total, "files": files}, (joined(tables),) if tables else ()))
@@ -141,7 +143,7 @@ def near(
     run: Run,
     file: OneFile,
     within: Annotated[float, typer.Option(min=0.0, help="The distance, in the units of the file.")],
-    merge: MergedHere = True,
+    merge: Merged = True,
     pairs: Kind = Pairs.all,
     file_format: Format = None,
     all_rows: AllRows = False,
@@ -152,15 +154,13 @@ def near(
     """
     import pliant
     from pliant.commands.inputs import read_mesh
-    from pliant.mesh.welding import weld
     from pliant.report.outputs import Result, proximity_table
-    from pliant.report.tables import ROWS, count, more, near_rows
+    from pliant.report.tables import ROWS, count, merged_words, more, near_rows
 
-    mesh = read_mesh(run, file, file_format)
-    faces = weld(mesh.faces, mesh.x) if merge else mesh.faces
+    mesh = read_mesh(run, file, file_format, merge)
     with run.bar("Measuring") as progress:
-        options = {"pairs": pairs.value, "threads": run.threads, "progress": progress}
-        found = pliant.proximity(faces, mesh.x, within=within, **options)
+        options = {"objects": mesh.objects, "pairs": pairs.value, "threads": run.threads, "progress": progress}
+        found = pliant.proximity(mesh.faces, mesh.x, within=within, **options)
     if len(found):
         rows = len(found) if all_rows else ROWS
         title = f"{mesh.name}: {count(len(found), 'pair')} within {within:g}, closest {found.distance.min():.6g}"
@@ -169,8 +169,10 @@ def near(
         run.say("List every pair: --json, or --csv FILE.", style="dim")
     else:
         run.say(f"{mesh.name}: nothing within {within:g} ({mesh.words})")
+    run.say(merged_words(mesh.merged), style="dim")
     run.say_stages(found.stages)
-    run.finish(Result("near", {"pairs": len(found), "file": mesh.name, "within": within}, (proximity_table(found),)))
+    head = {"pairs": len(found), "file": mesh.name, "merged": mesh.merged, "within": within}
+    run.finish(Result("near", head, (proximity_table(found),)))
     return FOUND if len(found) else CLEAN
 
 
@@ -178,6 +180,7 @@ def near(
 def inside(
     run: Run,
     volume: Annotated[Path, typer.Argument(metavar="VOLUME", help="A mesh of solid cells; - for standard input.")],
+    merge: Merged = True,
     pairs: Kind = Pairs.all,
     depth: Annotated[bool, typer.Option(help="Measure how deep, and which way is out.")] = True,
     file_format: Format = None,
@@ -187,15 +190,15 @@ def inside(
     import pliant
     from pliant.commands.inputs import SOLID, read_mesh
     from pliant.report.outputs import Result, inside_table
-    from pliant.report.tables import ROWS, count, inside_rows, more
+    from pliant.report.tables import ROWS, count, inside_rows, merged_words, more
 
-    mesh = read_mesh(run, volume, file_format)
+    mesh = read_mesh(run, volume, file_format, merge)
     cells = sum(len(rows) for kind, rows in mesh.cells.items() if kind in SOLID)
     if not cells:
         raise fault(f"{mesh.name} has no solid cells, only {', '.join(mesh.cells)}: pliant check is for surfaces")
     with run.bar("Looking") as progress:
         options = {"pairs": pairs.value, "depth": depth, "threads": run.threads, "progress": progress}
-        found = pliant.inside(mesh.cells, mesh.x, **options)
+        found = pliant.inside(mesh.merged_cells, mesh.x, **options)
     words = f"({count(cells, 'cell')}, {count(len(mesh.x), 'vertex', 'vertices')})"
     if len(found):
         rows = len(found) if all_rows else ROWS
@@ -208,6 +211,8 @@ def inside(
         run.say("List every pair: --json, or --csv FILE.", style="dim")
     else:
         run.say(f"{mesh.name}: no vertex is inside of a cell {words}")
+    run.say(merged_words(mesh.merged), style="dim")
     run.say_stages(found.stages)
-    run.finish(Result("inside", {"pairs": len(found), "file": mesh.name, "cells": cells}, (inside_table(found),)))
+    head = {"pairs": len(found), "file": mesh.name, "merged": mesh.merged, "cells": cells}
+    run.finish(Result("inside", head, (inside_table(found),)))
     return FOUND if len(found) else CLEAN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,7 +20,7 @@ from pliant.commands.options import (
     HowCulled,
     Kind,
     Last,
-    MergedAlways,
+    Merged,
     MeshFile,
     Offenders,
     Pairs,
@@ -47,7 +47,7 @@ def ccd(
     run: Run,
     a: Start,
     b: End = None,
-    merge: MergedAlways = False,
+    merge: Merged = True,
     pairs: Kind = Pairs.all,
     culling: HowCulled | None = None,
     min_distance: Distance = 0.0,
@@ -79,7 +79,13 @@ def ccd(
     run.take_output(offenders)
     start, x1 = read_motion(run, a, b, merge)
     with run.bar("Looking") as progress:
-        options = {"pairs": pairs.value, "tangled": tangled.value, "threads": run.threads, "progress": progress}
+        options: dict[str, Any] = {
+            "pairs": pairs.value,
+            "tangled": tangled.value,
+            "threads": run.threads,
+            "progress": progress,
+        }
+        options["objects"] = start.objects
         how_culled = (culling or Culling.boxes).value
         found = pliant.ccd(start.faces, start.x, x1, min_distance=min_distance, culling=how_culled, **options)
     _say_contacts(run, (start, found), b, all_rows)
@@ -97,7 +103,7 @@ def step(
     run: Run,
     a: Start,
     b: Annotated[Path, typer.Argument(metavar="B", help="The same mesh at the end.", show_default=False)],
-    merge: MergedAlways = False,
+    merge: Merged = True,
     pairs: Kind = Pairs.all,
     min_distance: Distance = 0.0,
     tangled: HowTangled = Tangled.warn,
@@ -116,19 +122,25 @@ def step(
     run.take_output(output)
     start, x1 = read_motion(run, a, b, merge)
     with run.bar("Looking") as progress:
-        options = {"pairs": pairs.value, "tangled": tangled.value, "threads": run.threads, "progress": progress}
+        options: dict[str, Any] = {
+            "pairs": pairs.value,
+            "tangled": tangled.value,
+            "threads": run.threads,
+            "progress": progress,
+        }
+        options["objects"] = start.objects
         found = pliant.safe_step(start.faces, start.x, x1, min_distance=min_distance, **options)
     _say_step(run, (start, b), found, output)
     if output is not None:
         from pliant.commands.writing import write_mesh
 
-        write_mesh(run, output, start, found.positions, file_format)
+        write_mesh(run, output, start, found.positions[start.merging.first], file_format)
     _finish_motion(run, "step", (start, b), found.contact, {"t": found.t})
     return CLEAN if found.contact is None else FOUND
 
 
 def _say_contacts(run: Run, what: tuple[Mesh, Contacts], end: Path, all_rows: bool) -> None:
-    from pliant.report.tables import ROWS, contact_rows, count, more
+    from pliant.report.tables import ROWS, contact_rows, count, merged_words, more
 
     mesh, found = what
     title = f"{mesh.name} to {end.as_posix()}: "
@@ -142,10 +154,13 @@ def _say_contacts(run: Run, what: tuple[Mesh, Contacts], end: Path, all_rows: bo
         run.say("List every contact: --json, or --csv FILE. How far it is safe to go: pliant step A B", style="dim")
     else:
         run.say(f"{title}no contact ({mesh.words})")
+    run.say(merged_words(mesh.merged), style="dim")
     run.say_stages(found.stages)
 
 
 def _say_step(run: Run, what: tuple[Mesh, Path], found: Step, output: Path | None) -> None:
+    from pliant.report.tables import merged_words
+
     mesh, end = what
     title = f"{mesh.name} to {end.as_posix()}: "
     if found.contact is None:
@@ -157,6 +172,7 @@ def _say_step(run: Run, what: tuple[Mesh, Path], found: Step, output: Path | Non
         run.say(f"{title}free of contact up to t = {found.t:.9g}, where {met} meet", style="bold")
         see = "" if output else "The mesh there, verified to be free: --output FILE. "
         run.say(f"{see}All contacts: pliant ccd A B", style="dim")
+    run.say(merged_words(mesh.merged), style="dim")
     run.say_stages(found.stages)
 
 
@@ -164,6 +180,12 @@ def _finish_motion(run: Run, name: str, what: tuple[Mesh, Path], found: Contacts
     from pliant.report.outputs import Result, contact_table
 
     mesh, end = what
-    files = {"file": mesh.name, "to": end.as_posix(), "triangles": len(mesh.faces), "vertices": len(mesh.x)}
+    files: dict[str, Any] = {
+        "file": mesh.name,
+        "to": end.as_posix(),
+        "triangles": len(mesh.faces),
+        "vertices": len(mesh.x),
+    }
+    files["merged"] = mesh.merged
     tables = () if found is None else (contact_table(found),)
     run.finish(Result(name, {"contacts": 0 if found is None else len(found)} | head | files, tables))

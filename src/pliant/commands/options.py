@@ -69,16 +69,21 @@ Format = Annotated[
 ]
 Kind = Annotated[Pairs, typer.Option("--pairs", help="Of all, within one object each, or between objects.")]
 HowCulled = Annotated[Culling, typer.Option("--culling", help="How to avoid pairs; the result is the same.")]
-MergedHere = Annotated[bool, typer.Option("--merge/--no-merge", help="Take vertices at equal positions for one.")]
-MergedAlways = Annotated[
-    bool, typer.Option("--merge/--no-merge", help="Take vertices that are together in all frames for one.")
+Merged = Annotated[
+    bool,
+    typer.Option(
+        "--merge/--no-merge",
+        help="Take vertices at equal positions for one, within a part; of frames, as they are in the first.",
+    ),
 ]
 Offenders = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write the mesh with what was found in red: .ply, .glb, .vtu or .usda."),
 ]
-First = Annotated[int | None, typer.Option("--from", help="The first frame, counted from 0.")]
-Last = Annotated[int | None, typer.Option("--to", help="The last frame; -1 is that of the file.")]
+First = Annotated[
+    int | None, typer.Option("--from", help="The first frame, by the number that its file has; else from 0.")
+]
+Last = Annotated[int | None, typer.Option("--to", help="The last frame; -1 is the last that there is.")]
 Every = Annotated[int, typer.Option("--every", min=1, help="Every which frame.")]
 MeshFile = Annotated[
     Path | None, typer.Option("--mesh", metavar="FILE", help="The mesh, where the sequence has positions only.")

@@ -20,7 +20,7 @@ from pliant.commands.options import (
     HowCulled,
     Kind,
     Last,
-    MergedAlways,
+    Merged,
     MeshFile,
     Pairs,
     Rate,
@@ -102,7 +102,7 @@ def view(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where; 0 for any that is free.")] = 8080,
     browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,
     up: Annotated[Up, typer.Option(help="The axis that points up.")] = Up.y,
-    merge: MergedAlways = False,
+    merge: Merged = True,
     pairs: Kind = Pairs.all,
     culling: HowCulled = Culling.both,
     first: First = None,
@@ -114,9 +114,11 @@ def view(
 ) -> int:
     """Look at a sequence and its contacts in the browser, live; Ctrl-C ends it."""
     from pliant.commands.inputs import Opening, open_frames
+    from pliant.report.tables import merged_words
     from pliant.view import serve
 
     opened = open_frames(run, sequence, Opening(first, last, every, merge, mesh, rate, clip))
+    run.say(merged_words(opened.merged), style="dim")
     how = {"pairs": pairs.value, "culling": culling.value, "up": up.value, "threads": run.threads}
     serve(opened.sequence, host=host, port=port, open_browser=browser, **how)
     return CLEAN

@@ -22,7 +22,7 @@ from pliant.sequence import Sequence
 
 
 def write_report(run: Run, path: Path, scan: Scan, looks: dict[str, Any], options: dict[str, object]) -> None:
-    """One page that opens offline; `options` are listed on it, `looks` are which axis is up and the frames' numbers."""
+    """One page that opens offline; `options` are listed on it, `looks` is which axis is up."""
     from pliant.report import write_page
 
     to_path(run, path, lambda file: write_page(scan, file, options=options, **looks), "html")

@@ -14,6 +14,8 @@ left out of a file is said in a warning. Nothing is unpickled or run, no file ou
 asked for is read, and what a file announces is held against its size before room is made for it.
 """
 
+from pliant.mesh.parts import Parts
+
 from .gltf import clip_names
 from .mesh import FileError, FileMesh
 from .polygons import surface_of
@@ -26,6 +28,7 @@ from .writing.sequences import write_sequence
 __all__ = [
     "FileError",
     "FileMesh",
+    "Parts",
     "clip_names",
     "open_sequence",
     "read",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .mesh import FileError, FileMesh, make
-from .opening import Options, checked_sequence
+from .opening import Options, sequence_of
 
 if TYPE_CHECKING:
     from pliant.sequence import Sequence
@@ -23,7 +23,7 @@ _MOST_FRAMES = 10_000_000
 def read(path: Path) -> FileMesh:
     """All triangles that nodes show, at rest, in the order of the nodes; vertices as they are in the file."""
     scene = _scene(path)
-    return make(path, [("triangle", scene.faces)], scene.positions())
+    return make(path, [("triangle", scene.faces)], scene.positions(), parts=scene.named)
 
 
 def open_frames(path: Path, options: Options) -> Sequence:
@@ -33,7 +33,8 @@ def open_frames(path: Path, options: Options) -> Sequence:
     frames = _ClipFrames(scene, clip, options.rate or _RATE)
     if len(frames) > _MOST_FRAMES:
         raise FileError(f"{path.name}: {clip!r} takes {scene.duration(clip or '')} s, {len(frames)} frames")
-    return checked_sequence(path, scene.faces, frames, times=frames.times)
+    mesh = FileMesh({"triangle": scene.faces}, frames[0], parts=scene.named)
+    return sequence_of(path, mesh, frames, times=frames.times)
 
 
 def _scene(path: Path) -> Scene:

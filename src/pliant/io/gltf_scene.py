@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from pliant.characters.clips import read_clips
 from pliant.characters.gltf import Document, Entry
 from pliant.characters.nodes import from_the_roots, read_local, read_parents, read_skeleton
 from pliant.characters.rig import Clip, Pose, Skeleton
+from pliant.mesh.parts import Parts, parts_from
 
 from .gltf_parts import Primitive, Weights, read_primitives, read_weights
 from .mesh import FileError
@@ -36,6 +38,7 @@ class Scene:
     clips: dict[str, Clip]
     weights: dict[str, dict[int, Weights]]  # of morph targets, by clip and node
     faces: np.ndarray  # (m, 3) int64
+    named: Parts | None  # nodes that the faces belong to
 
     def positions(self, clip: str | None = None, t: float = 0.0) -> np.ndarray:
         """(n, 3) at a time of a clip; without one, at rest."""
@@ -84,9 +87,18 @@ def read_scene(document: Document) -> Scene:
         raise FileError(f"{document.name}: no node shows triangles")
     targets = {part.node: len(part.weights) for part in parts if len(part.weights)}
     clips = read_clips(document, accessors, place)
-    return Scene(
-        tuple(parts), skeleton, clips, read_weights(document, accessors, place, targets), np.concatenate(faces)
-    )
+    weights = read_weights(document, accessors, place, targets)
+    named = _named([skeleton.names[part.node] for part in parts], [part.node for part in parts], faces)
+    return Scene(tuple(parts), skeleton, clips, weights, np.concatenate(faces), named)
+
+
+def _named(names: list[str], nodes: list[int], faces: list[np.ndarray]) -> Parts | None:
+    """Nodes by their names; of several with one name, by their number too: they are different parts."""
+    number = {node: i for i, node in enumerate(dict.fromkeys(nodes))}
+    known = dict(zip(nodes, names))
+    often = Counter(known.values())
+    shown = [name if often[name] == 1 else f"{name} ({number[node]})" for name, node in zip(names, nodes)]
+    return parts_from(shown, [len(corners) for corners in faces])
 
 
 def _require_countable(document: Document, accessors: Accessors) -> None:

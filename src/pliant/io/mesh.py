@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant._arrays import LARGEST_INDEX, MeshError
+from pliant.mesh.parts import Parts
 
 # Corners of each kind of cell, in the order in which their cells are numbered.
 CORNERS = {"tetra": 4, "hexahedron": 8, "wedge": 6, "pyramid": 5, "triangle": 3, "quad": 4}
@@ -38,11 +39,14 @@ class FileMesh:
         hexahedron, wedge, pyramid, triangle, quad. Only kinds that the file holds.
     points : (n, 3) float64
     frames : (f, n, 3) float64, positions over time, or None
+    parts : names of the parts that triangles belong to (OBJ groups, glTF nodes, USD prims), where a file of triangles
+        gives any, or None
     """
 
     cells: dict[str, np.ndarray]
     points: np.ndarray
     frames: np.ndarray | None = None
+    parts: Parts | None = None
 
     def __repr__(self) -> str:
         held = ", ".join(f"{len(rows)} {kind}" for kind, rows in self.cells.items())
@@ -51,7 +55,11 @@ class FileMesh:
 
 
 def make(
-    path: Path, blocks: list[tuple[str, np.ndarray]], points: np.ndarray, frames: np.ndarray | None = None
+    path: Path,
+    blocks: list[tuple[str, np.ndarray]],
+    points: np.ndarray,
+    frames: np.ndarray | None = None,
+    parts: Parts | None = None,
 ) -> FileMesh:
     """Put blocks of cells, each (kind, (k, nodes) rows of points), together by kind, and check all of it.
 
@@ -78,7 +86,7 @@ def make(
         raise FileError(f"{path.name}: no cells of the kinds {', '.join(CORNERS)}{other}")
     warn(path, shortened, "only the corners are kept of")
     warn(path, left_out, "left out:")
-    return FileMesh(cells, points, frames)
+    return FileMesh(cells, points, frames, parts)
 
 
 def warn(path: Path, counts: Mapping[str, int], what: str) -> None:

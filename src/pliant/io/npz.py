@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,18 +43,20 @@ def open_frames(path: Path, options: Options) -> Sequence:
     time_name = next((name for name in _TIMES if name in names and names[name].shape == (len(frames),)), None)
     if time_name and times is None:
         times = archive.array(time_name)
-    objects = archive.array("objects") if "objects" in names else None
+    known: dict[str, Any] = {"times": times, "objects": archive.array("objects") if "objects" in names else None}
+    if "numbers" in names and names["numbers"].shape == (len(frames),) and names["numbers"].dtype.kind in "iu":
+        known["numbers"] = archive.array("numbers")
     if options.mesh is not None:
-        return sequence_of(path, options.topology(path), frames, times=times, objects=objects)
+        return sequence_of(path, options.topology(path), frames, **known)
     cells = {kind: archive.array(kind) for kind in CORNERS if kind in names}
     faces = next((name for name in _FACES if name in names), None)
     if faces is not None:
         given = archive.array(faces)
-        return checked_sequence(path, given, frames, cells=cells or None, times=times, objects=objects)
+        return checked_sequence(path, given, frames, cells=cells or None, **known)
     if not cells:
         raise FileError(f"{path.name}: no faces among {_listed(archive)}; wanted is one of {', '.join(_FACES)}")
     mesh = make(path, list(cells.items()), frames[0])
-    return sequence_of(path, mesh, frames, times=times, objects=objects)
+    return sequence_of(path, mesh, frames, **known)
 
 
 def read(path: Path) -> FileMesh:

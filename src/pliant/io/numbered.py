@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class FileFrames:
     def __init__(self, paths: list[Path], reader: Callable[[Path], FileMesh] = read) -> None:
         self._paths, self._read = paths, reader
         first = reader(paths[0])
-        self.mesh = FileMesh(first.cells, first.points)
+        self.mesh = FileMesh(first.cells, first.points, parts=first.parts)
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -106,8 +106,13 @@ def open_files(paths: list[Path], options: Options, name: str | None = None) -> 
     if not paths:
         raise FileError("a sequence of no files at all")
     frames = FileFrames(paths, _reader(paths, options))
-    times = options.times(len(paths), _numbers(paths))
-    return sequence_of(paths[0], frames.mesh, frames, times=times, name=name or paths[0].name)
+    numbers = _numbers(paths)
+    times = options.times(len(paths), numbers)
+    known: dict[str, Any] = {
+        "numbers": numbers if name or len(paths) > 1 else None,
+        "files": [path.name for path in paths],
+    }
+    return sequence_of(paths[0], frames.mesh, frames, times=times, name=name or paths[0].name, **known)
 
 
 def _reader(paths: list[Path], options: Options) -> Callable[[Path], FileMesh]:
@@ -131,12 +136,13 @@ def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
 
 
 def _numbers(paths: list[Path]) -> np.ndarray | None:
-    """(f,) the last number in each name, if these ascend; None if they number nothing."""
-    found = [_DIGITS.findall(path.stem)[-1:] for path in paths]
-    if not all(found) or any(len(digits[0]) > 15 for digits in found):
-        return None
-    numbers = np.array([int(digits[0]) for digits in found])
-    return numbers if (np.diff(numbers) > 0).all() else None
+    """(f,) the last of the numbers in each name that ascends from file to file; None if they number nothing."""
+    found = [_DIGITS.findall(path.stem) for path in paths]
+    for place in range(1, min(map(len, found)) + 1):
+        digits = [numbers[-place] for numbers in found]
+        if max(map(len, digits)) <= 15 and (np.diff(np.array(digits, np.int64)) > 0).all():
+            return np.array(digits, np.int64)
+    return None
 
 
 def _warn_of_gaps(paths: list[Path], name: str) -> None:

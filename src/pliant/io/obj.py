@@ -1,5 +1,5 @@
-"""Wavefront OBJ: vertices and polygons, in the order of the file. Normals, textures, groups and materials are passed
-over; nothing is merged."""
+"""Wavefront OBJ: vertices and polygons, in the order of the file, with the names of their objects and groups. Normals,
+textures and materials are passed over; nothing is merged."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.mesh.parts import Parts, parts_from
+
 from .content import read_text
 from .mesh import FileError, FileMesh, make, warn
 from .polygons import fan
 from .text import Line, as_floats
 
+_NO_GROUP = ("", "default", "off")  # how programs write that no group follows
 _LEFT_OUT = {b"l": "line", b"p": "point", b"curv": "curve", b"curv2": "curve", b"surf": "surface"}
 
 
@@ -26,6 +29,7 @@ class _Statements:
         self.polygon_lines: list[int] = []
         self.seen: list[int] = []  # vertices before each polygon, from which negative numbers count back
         self.left_out: dict[str, int] = {}
+        self.parts: list[tuple[str, int]] = []  # name of a part, and polygons before it
 
 
 def read(path: Path) -> FileMesh:
@@ -37,7 +41,7 @@ def read(path: Path) -> FileMesh:
     points = as_floats(path, lines, found.vertex_lines, [row[:3] for row in found.vertices], "a vertex")
     faces = _triangles(path, lines, found, len(points))
     warn(path, found.left_out, "left out:")
-    return make(path, [("triangle", faces)], points)
+    return make(path, [("triangle", faces)], points, parts=_parts(found))
 
 
 def _joined(lines: list[bytes]) -> list[bytes]:
@@ -51,6 +55,7 @@ def _joined(lines: list[bytes]) -> list[bytes]:
 
 def _collect(lines: list[bytes]) -> _Statements:
     found = _Statements()
+    object_name = ""
     for number, line in enumerate(lines):
         word, *fields = line.partition(b"#")[0].split() or (b"",)
         if word == b"v":
@@ -60,10 +65,26 @@ def _collect(lines: list[bytes]) -> _Statements:
             found.polygons.append(fields)
             found.polygon_lines.append(number)
             found.seen.append(len(found.vertices))
+        elif word in (b"o", b"g"):
+            name = b" ".join(fields).decode("utf-8", "replace")
+            object_name = name if word == b"o" else object_name
+            group = name if word == b"g" and name not in _NO_GROUP else ""
+            inside = f"{object_name}/{group}" if object_name and group not in ("", object_name) else ""
+            found.parts.append((inside or group or object_name, len(found.polygons)))
         elif word in _LEFT_OUT:
             kind = _LEFT_OUT[word]
             found.left_out[kind] = found.left_out.get(kind, 0) + 1
     return found
+
+
+def _parts(found: _Statements) -> Parts | None:
+    """An object, a group, or a group in an object, of all polygons that follow its name."""
+    begins = [begin for _, begin in found.parts] + [len(found.polygons)]
+    names = ["", *(name for name, _ in found.parts)]
+    triangles = np.concatenate(([0], np.cumsum([len(polygon) - 2 for polygon in found.polygons]))).astype(np.int64)
+    counts = np.diff(triangles[[0, *begins]])
+    held = np.flatnonzero(counts)
+    return parts_from([names[i] for i in held], counts[held].tolist())
 
 
 def _triangles(path: Path, lines: list[bytes], found: _Statements, point_count: int) -> np.ndarray:

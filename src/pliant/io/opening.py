@@ -48,7 +48,11 @@ class Options(NamedTuple):
 
 def sequence_of(path: Path, mesh: FileMesh, frames: Frames, **options: Any) -> Sequence:
     """A sequence of the mesh, after a look at its first frame; errors name the file."""
-    return checked_sequence(path, surface_of(mesh), frames, cells=solids_of(mesh), **options)
+    solids = solids_of(mesh)
+    faces = None if solids else surface_of(mesh)
+    if mesh.parts is not None and faces is not None:
+        options = {"objects": mesh.parts.bodies(faces, len(mesh.points)), "parts": mesh.parts} | options
+    return checked_sequence(path, faces, frames, cells=solids, **options)
 
 
 def checked_sequence(path: Path, faces: Any, frames: Frames, **options: Any) -> Sequence:

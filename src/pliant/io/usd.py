@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pliant._extras import needed
+from pliant.mesh.parts import parts_from
 
 from .mesh import FileError, FileMesh, make
 from .opening import Options, sequence_of
@@ -73,7 +74,9 @@ class _Stage:
         begins = np.cumsum([0] + [part.point_count for part in parts])
         corners = np.concatenate([part.corners + begin for part, begin in zip(parts, begins)])
         faces = fan(np.concatenate([part.counts for part in parts]), corners)
-        self.mesh = make(path, [("triangle", faces)], self[0])
+        triangles = [int((part.counts - 2).sum()) for part in parts]
+        named = parts_from([str(part.mesh.GetPath()) for part in parts], triangles)
+        self.mesh = make(path, [("triangle", faces)], self[0], parts=named)
 
     def _sound_layers(self, Sdf: Any, path: Path, layers: dict[Path, Any]) -> dict[Path, Any]:
         """A file and all that it is composed of, each looked at before usd-core opens it."""

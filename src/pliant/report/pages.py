@@ -44,7 +44,6 @@ def write_page(
     title: str | None = None,
     up: str = "y",
     triangles: int = MOST_TRIANGLES,
-    numbers: Sequence[int] | None = None,
 ) -> None:
     """Write a scan as one html file that needs no other: it opens from a disk, and asks no network for anything.
 
@@ -52,7 +51,6 @@ def write_page(
     title : default: the name of the sequence
     up : the axis that is shown upwards, "x", "y" or "z"
     triangles : about how many to show in 3D at most; every face that collides is shown in any case
-    numbers : what the frames are called; default: from 0 on
 
     Positions are rounded to 16 bits in the box of the sequence. Long sequences are shown in 3D with fewer frames. The
     page says both.
@@ -63,7 +61,8 @@ def write_page(
     shown, stream = _shown_and_stream(scan, regions, findings, triangles)
     name = scan.sequence.name if title is None else title
     record = {"title": name, "up": up, "version": pliant.__version__} | _record(scan, regions, findings)
-    record["numbers"] = list(range(len(scan)) if numbers is None else numbers)
+    record["numbers"] = [frame.number for frame in scan.frames]
+    record["files"] = None if scan.sequence.files is None else [scan.sequence.files[one.place] for one in scan.frames]
     record |= _of_stream(stream, shown, scan) | {"run": _run_rows(scan, regions, options or {})}
     text = assemble(name, record, stream.data)
     write_atomically(Path(path), lambda file: file.write(text.encode()))

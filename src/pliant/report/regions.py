@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.mesh.parts import membership_of
 from pliant.mesh.triangles import TriMesh
 from pliant.scanning import ScannedFrame
 from pliant.sequence import Sequence
@@ -14,7 +15,7 @@ VERTEX_FACE, EDGE_EDGE, CROSSING = range(3)
 
 
 class Parts(NamedTuple):
-    """The objects of a sequence, or its connected components where it names none.
+    """The named parts of a sequence, else its objects, else its connected components.
 
     labels : of the parts, ascending; names : as they are shown
     of_vertex : (v,) int32 part of each vertex, -1 for one that no face has; those after the last one may be left out
@@ -49,7 +50,8 @@ class Regions:
     def __init__(self, sequence: Sequence) -> None:
         mesh = TriMesh(sequence.faces)
         self.faces = mesh.faces
-        self.parts = parts_of(sequence, mesh)
+        self._of = membership_of(mesh, sequence.parts, sequence.objects)
+        self.parts = Parts(self._of.labels, self._of.names, self._of.vertices)
         self._at_vertex = mesh.vertex_faces
         self._at_edge = _faces_at_edges(mesh)
 
@@ -65,13 +67,12 @@ class Regions:
 
     def meetings(self, frame: ScannedFrame) -> list[Meetings]:
         """The parts of all rows, for each kind that was looked for."""
-        found, part = [], self.parts.of_vertex
+        found = []
         if frame.contacts is not None:
             for kind, table in ((VERTEX_FACE, frame.contacts.vf), (EDGE_EDGE, frame.contacts.ee)):
-                second = 1 if kind == VERTEX_FACE else 2
-                found.append(Meetings(kind, np.sort(part[table.vertices[:, (0, second)]], axis=1)))
+                found.append(Meetings(kind, np.sort(self._of.of_pairs(table.kind, table.elements), axis=1)))
         if frame.intersections is not None:
-            found.append(Meetings(CROSSING, np.sort(part[self.faces[frame.intersections.faces, 0]], axis=1)))
+            found.append(Meetings(CROSSING, np.sort(self._of.faces[frame.intersections.faces], axis=1)))
         return found
 
     def _touched(self, frame: ScannedFrame) -> list[tuple[Meetings, np.ndarray, np.ndarray]]:
@@ -95,18 +96,6 @@ class Regions:
             return np.concatenate((around, second)), np.concatenate((row, np.arange(len(second))))
         pieces = [_gather(self._at_edge, side) for side in (first, second)]
         return np.concatenate([p[0] for p in pieces]), np.concatenate([p[1] for p in pieces])
-
-
-def parts_of(sequence: Sequence, mesh: TriMesh) -> Parts:
-    """Labels of a sequence may be numbers or names."""
-    labels = mesh.components if sequence.objects is None else sequence.objects
-    used = np.zeros(len(labels), bool)
-    used[mesh.vertices] = True
-    known, inverse = np.unique(labels[used], return_inverse=True)
-    of_vertex = np.full(len(labels), -1, np.int32)
-    of_vertex[used] = inverse
-    names = tuple(f"part {label}" if np.issubdtype(known.dtype, np.number) else str(label) for label in known.tolist())
-    return Parts(tuple(known.tolist()), names, of_vertex)
 
 
 def _faces_at_edges(mesh: TriMesh) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,13 +32,11 @@ def write_contact_sheet(
     *,
     up: str = "y",
     frames: int = 8,
-    numbers: Sequence[int] | None = None,
 ) -> None:
     """Write a PNG of the worst frames, in the order of time; of frames at even distances where nothing was found.
 
     up : the axis that is shown upwards, "x", "y" or "z"
     frames : how many at most
-    numbers : what the frames are called; default: from 0 on
     """
     choose(up, "up", UPS)
     regions = Regions(scan.sequence)
@@ -47,8 +44,7 @@ def write_contact_sheet(
     chosen = sorted(worst_frames(findings.totals, frames))
     if not chosen:
         chosen = sorted(set(np.linspace(0, len(scan) - 1, min(frames, len(scan))).round().astype(int).tolist()))
-    known = range(len(scan)) if numbers is None else numbers
-    captions = [_caption(known[place], findings.counts[place]) for place in chosen]
+    captions = [_caption(scan.frames[place].number, findings.counts[place]) for place in chosen]
     tiles = [_tile(scan, regions, findings, place, up, words) for place, words in zip(chosen, captions)]
     tiles = tiles or [Tile([], _VIEW, "no frames")]
     contact_sheet(Path(path), [tiles[i : i + _IN_A_ROW] for i in range(0, len(tiles), _IN_A_ROW)], [_SIZE])
@@ -56,7 +52,7 @@ def write_contact_sheet(
 
 def _tile(scan: Scan, regions: Regions, findings: Findings, place: int, up: str, words: str) -> Tile:
     part = regions.parts.of_vertex
-    x = scan.sequence[scan.frames[place].number][: len(part)] @ _AXES[up].T
+    x = scan.sequence[scan.frames[place].place][: len(part)] @ _AXES[up].T
     marked = np.zeros(len(regions.faces), bool)
     marked[findings.regions[place].faces] = True
     used = x[part >= 0] if (part >= 0).any() else np.zeros((1, 3))

@@ -66,7 +66,7 @@ def box_of(scan: Scan, shown: Shown) -> tuple[np.ndarray, np.ndarray]:
 
 def _frames(scan: Scan, shown: Shown) -> Iterator[np.ndarray]:
     """(v, 3) float64 of each frame that is shown."""
-    return (scan.sequence[scan.frames[place].number][shown.vertices] for place in shown.frames.tolist())
+    return (scan.sequence[scan.frames[place].place][shown.vertices] for place in shown.frames.tolist())
 
 
 def differences(positions: np.ndarray) -> np.ndarray:

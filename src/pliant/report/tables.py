@@ -41,6 +41,12 @@ def more(shown: int, of: int, noun: str, several: str | None = None) -> str | No
     return f"... and {count(of - shown, 'more ' + noun, several)}" if of > shown else None
 
 
+def merged_words(vertices: int) -> str | None:
+    """That vertices were taken for one, if any were."""
+    noun = "vertex", "vertices"
+    return f"Merged {count(vertices, *noun)} at equal positions; --no-merge keeps them apart." if vertices else None
+
+
 def stage_table(stages: Iterable[Stage]) -> Table:
     """What every stage did: pairs in and out, and seconds summed over threads; its parts follow a stage."""
     every = list(stages)
@@ -114,20 +120,21 @@ def inside_rows(found: Insides, x: np.ndarray, rows: int = ROWS) -> Table:
     return out
 
 
-def frame_table(scan: Scan, numbers: Sequence[int], rows: int = ROWS) -> Table:
-    """The worst frames; `numbers` are those that the user knows them by."""
+def frame_table(scan: Scan, rows: int = ROWS) -> Table:
+    """The worst frames."""
     contacts, crossing = looked_for(scan.frames)
-    timed = any(one.time != numbers[one.number] for one in scan.frames)
+    timed, files = any(one.time != one.number for one in scan.frames), scan.sequence.files
     columns = ["frame", "time"][: 1 + timed] + ["vertex-face", "edge-edge", "first at"] * contacts
-    out = table([*columns, *["intersecting"] * crossing, "ms"])
+    out = table([*columns, *["intersecting"] * crossing, "ms", *["file"] * (files is not None)], ("file",))
     digits = digits_of(np.array([one.time for one in scan.frames]), len(scan.frames) ** 2)  # of a line, not a surface
     for one in scan.worst(rows):
-        row = [f"{numbers[one.number]}", f"{one.time:.{digits}g}"][: 1 + timed]
+        row = [f"{one.number}", f"{one.time:.{digits}g}"][: 1 + timed]
         if contacts:
             edges = 0 if one.contacts is None else int(np.count_nonzero(one.contacts.kind))
             first = f"{one.first_contact:.3g}" if one.contacts else ""
             row += [f"{one.contact_count - edges:,}", f"{edges:,}", first]
-        out.add_row(*row, *[f"{one.intersection_count:,}"] * crossing, f"{1e3 * sum(one.seconds):.0f}")
+        row += [f"{one.intersection_count:,}"] * crossing + [f"{1e3 * sum(one.seconds):.0f}"]
+        out.add_row(*row, *([] if files is None else [files[one.place]]))
     return out
 
 
@@ -135,9 +142,10 @@ def part_table(scan: Scan, rows: int = 5) -> Table:
     """Which parts meet."""
     contacts, crossing = looked_for(scan.frames)
     out = table(["parts", *["contacts"] * contacts, *["intersecting"] * crossing, "frames"], ("parts",))
-    for (a, b), touching, through, frames, _ in scan.parts()[:rows]:
-        counts = [f"{touching:,}"] * contacts + [f"{through:,}"] * crossing
-        out.add_row(f"{a} with itself" if a == b else f"{a} with {b}", *counts, f"{frames:,}")
+    for one in scan.parts()[:rows]:
+        a, b = one.parts if scan.sequence.parts is None else one.names
+        counts = [f"{one.contacts:,}"] * contacts + [f"{one.intersections:,}"] * crossing
+        out.add_row(f"{a} with itself" if a == b else f"{a} with {b}", *counts, f"{one.frames:,}")
     return out
 
 

@@ -76,7 +76,7 @@ def _colliding_picture(sequence: Sequence, frame: ScannedFrame) -> str:
     for table in (frame.contacts, frame.intersections):
         if table is not None:
             colliding |= table.face_counts(mesh) > 0
-    return thumbnail(mesh.faces, sequence[frame.number], colliding)
+    return thumbnail(mesh.faces, sequence[frame.place], colliding)
 
 
 def _stages(scan: Scan) -> tuple[Stage, ...]:

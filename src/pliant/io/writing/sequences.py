@@ -63,7 +63,7 @@ def _cells(sequence: Sequence) -> dict[str, Any]:
 
 
 def _write_numbered(pattern: Path, sequence: Sequence) -> None:
-    for frame, x in enumerate(sequence):
+    for frame, x in zip(sequence.numbers.tolist(), sequence):
         write(pattern.with_name(_numbered(pattern.name, frame)), as_mesh(x, _cells(sequence)))
 
 
@@ -74,7 +74,7 @@ def _numbered(name: str, frame: int) -> str:
 def _write_npz(file: IO[bytes], sequence: Sequence) -> None:
     """Not compressed: frames can be read where they stand."""
     shape = (len(sequence), *sequence[0].shape)
-    others: dict[str, np.ndarray] = {"faces": sequence.faces, "times": sequence.times}
+    others: dict[str, np.ndarray] = {"faces": sequence.faces, "times": sequence.times, "numbers": sequence.numbers}
     if sequence.objects is not None:
         others["objects"] = sequence.objects
     others.update({kind: np.asarray(rows) for kind, rows in (sequence.cells or {}).items()})
