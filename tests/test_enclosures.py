@@ -164,7 +164,7 @@ def test_nothing_to_look_at():
         ({"points": [[0.0, 1.0]]}, r"points must have shape \(n, 3\)"),
         ({"points": [[0.0, 1.0, np.inf]]}, r"points\[0, 2\] is inf"),
         ({"points": CUBE, "pairs": "inter"}, "the mesh is one object then"),
-        ({"points": CUBE, "x": CUBE[:4]}, "face 1 refers to vertex 7"),
+        ({"points": CUBE, "x": CUBE[:4]}, "face 2 refers to vertex 7"),
     ],
 )
 def test_wrong_input_is_named(given, text):

@@ -95,9 +95,7 @@ def inside(
     """
     if points is not None:
         if objects is not None or pairs != "all":
-            raise OptionError(
-                "objects= and pairs= are for a volume mesh by itself: with points=, the mesh is one object"
-            )
+            raise OptionError("objects= and pairs= are not for points=: the mesh is one object then")
         return enclosed(mesh, x, points, depth=depth, threads=threads, progress=progress)
     volume, x, labels = _gate(mesh, x, objects, pairs, depth)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
