@@ -112,7 +112,7 @@ def test_npz_has_columns_and_no_pickle(call: Call, files: dict[str, Path]):
 
 def test_npz_names_the_files(call: Call, files: dict[str, Path]):
     path = files["folder"] / "found.npz"
-    call("check", files["crossing"], files["apart"], "--npz", path)
+    call("check", "--each", files["crossing"], files["apart"], "--npz", path)
     with np.load(path, allow_pickle=False) as found:
         assert found["pairs_file"].tolist() == [files["crossing"].as_posix()]
 

@@ -55,7 +55,7 @@ class TestCheck:
 
     def test_many_files_are_a_table_with_the_worst_first(self, call: Call, crossing: Path, apart: Path, tmp_path: Path):
         worse = write_obj(tmp_path / "worse.obj", *soup(12))
-        lines = call("check", apart, crossing, worse).out.splitlines()
+        lines = call("check", "--each", apart, crossing, worse).out.splitlines()
         assert [line.split()[-1] for line in lines[1:4]] == [path.as_posix() for path in (worse, crossing, apart)]
         assert lines[3].split()[0] == "clean"
         assert lines[5].startswith("3 files: 1 clean, ")
@@ -345,7 +345,7 @@ class TestFiles:
             assert ended.code == 1
             assert ended.out.endswith(f"Wrote {path.as_posix()}\n")
             assert len(pliant.io.read(path).points) > 0
-        assert "one by one" in call("check", crossing, apart, "--offenders", tmp_path / "red.ply").err
+        assert "one by one" in call("check", "--each", crossing, apart, "--offenders", tmp_path / "red.ply").err
 
     def test_convert_a_mesh(self, call: Call, crossing: Path, tmp_path: Path):
         path = tmp_path / "same.ply"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import pliant
-from pliant.commands import animations, instants, motions, scenery, shows
+from pliant.commands import animations, checks, instants, motions, scenery, shows
 
 app = typer.Typer(
     name="pliant",
@@ -37,7 +37,7 @@ def pliant_command(
 
 # What `pliant --help` says of each: it has 60 columns for it in a narrow terminal.
 VERBS = (
-    (instants.check, "Find triangles that intersect, in files."),
+    (checks.check, "Find triangles that intersect, in and between files."),
     (motions.ccd, "Find all contacts of a motion."),
     (motions.step, "Find how far a motion is free of contact."),
     (instants.near, "Find what is within a distance."),

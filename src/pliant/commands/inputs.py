@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import shutil
 import sys
 import tempfile
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -167,6 +169,21 @@ def _wanted(sequence: Sequence, how: Opening) -> range:
     if ends[0] > ends[1]:
         raise OptionError(f"--from {how.start} comes after --to {how.stop}: no frame is wanted")
     return range(ends[0], ends[1] + 1, how.every)
+
+
+def expand(paths: Iterable[Path]) -> list[Path]:
+    """Files, each once, with patterns that the shell has left as they are filled in."""
+    out: dict[Path, None] = {}
+    for path in paths:
+        if path == STANDARD or path.exists() or not glob.has_magic(str(path)):
+            out[path] = None
+            continue
+        names = glob.glob(str(path), recursive=True)  # noqa: PTH207  (Path.glob takes no absolute pattern)
+        found = sorted(name for name in names if Path(name).is_file())
+        if not found:
+            raise OptionError(f"no file matches {path}")
+        out.update(dict.fromkeys(map(Path, found)))
+    return list(out)
 
 
 def on_disk(run: Run, path: Path, ending: str | None = None) -> Path:

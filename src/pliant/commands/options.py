@@ -45,7 +45,10 @@ class Up(str, Enum):
 
 
 OneFile = Annotated[Path, typer.Argument(metavar="FILE", help="A mesh; - for standard input.", show_default=False)]
-Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Meshes; - for standard input.", show_default=False)]
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE", help="Meshes, or patterns in quotes; - for standard input.", show_default=False),
+]
 SequenceFile = Annotated[
     Path,
     typer.Argument(
@@ -90,6 +93,19 @@ MeshFile = Annotated[
 ]
 Rate = Annotated[float | None, typer.Option("--rate", help="Frames a second, where the file does not say.")]
 Clip = Annotated[str | None, typer.Option("--clip", help="Name of the motion, where the file has several.")]
+MaxPairs = Annotated[int, typer.Option("--max-pairs", min=0, help="So many may be there: more fail.")]
+Baseline = Annotated[
+    Path | None,
+    typer.Option("--baseline", metavar="FILE", help="Known offenders: only new ones fail."),
+]
+WrittenBaseline = Annotated[
+    Path | None,
+    typer.Option("--write-baseline", metavar="FILE", help="Write what is found as known (.json)."),
+]
+JUnit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write a test for each file as JUnit XML.")]
+Sarif = Annotated[
+    Path | None, typer.Option("--sarif", metavar="FILE", help="Write a result for each pair as SARIF 2.1.0.")
+]
 AllRows = Annotated[bool, typer.Option("--all", help="Print every row, not only the worst.")]
 
 

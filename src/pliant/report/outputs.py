@@ -55,12 +55,13 @@ def contact_table(contacts: Contacts, **first: Any) -> Table:
     return Table("contacts", _repeated(first, len(contacts)) | columns)
 
 
-def intersection_table(pairs: Intersections, **first: Any) -> Table:
-    """One row per pair of faces."""
+def intersection_table(pairs: Intersections, files: tuple[str, str] | None = None, **first: Any) -> Table:
+    """One row per pair of faces, and the files of the two where these are told."""
     columns = {"kind": np.full(len(pairs), "face-face"), "faces": pairs.faces}
-    return Table(
-        "pairs", _repeated(first, len(pairs)) | columns | {"segment": pairs.segments, "coplanar": pairs.coplanar}
-    )
+    columns |= {"segment": pairs.segments, "coplanar": pairs.coplanar}
+    if files is not None:
+        first, columns = {"file": files[0]} | first, columns | _repeated({"other_file": files[1]}, len(pairs))
+    return Table("pairs", _repeated(first, len(pairs)) | columns)
 
 
 def proximity_table(near: Proximity) -> Table:

@@ -68,11 +68,32 @@ def _counts(stage: Stage) -> tuple[str, str, str]:
     return f"{stage.pairs_in:,}", f"{stage.pairs_out:,}", passed
 
 
-def file_table(rows: Iterable[tuple[str, int, int, int]]) -> Table:
-    """File, pairs, triangles and vertices."""
+def file_table(rows: Iterable[tuple[str, int | None, int, int]]) -> Table:
+    """File, pairs, triangles and vertices; pairs are None where they were not looked for."""
     out = table(("pairs", "triangles", "vertices", "file"), ("file",))
-    for name, *counts in rows:
-        out.add_row("clean" if counts[0] == 0 else f"{counts[0]:,}", f"{counts[1]:,}", f"{counts[2]:,}", name)
+    for name, pairs, *sizes in rows:
+        found = "-" if pairs is None else f"{pairs:,}" if pairs else "clean"
+        out.add_row(found, *(f"{size:,}" for size in sizes), name)
+    return out
+
+
+def between_table(rows: Iterable[tuple[str, str, int]]) -> Table:
+    """Two files, and how many pairs there are between them."""
+    out = table(("pairs", "between"), ("between",))
+    for a, b, number in rows:
+        out.add_row(f"{number:,}", f"{a} and {b}")
+    return out
+
+
+def between_rows(rows: Iterable[tuple[str, str, Intersections]], most: int = ROWS) -> Table:
+    """The first pairs between files: a face of the one, a face of the other, and where."""
+    out, left = table(("face", "of", "with", "in", "at"), ("of", "in", "at")), most
+    for a, b, found in rows:
+        digits = digits_of(found.segments.reshape(-1, 3), len(found))
+        for i in range(min(left, len(found))):
+            where = point(found.segments[i].mean(axis=0), digits)
+            out.add_row(f"{found.faces[i, 0]}", a, f"{found.faces[i, 1]}", b, where)
+        left -= min(left, len(found))
     return out
 
 

@@ -1,0 +1,281 @@
+"""The verb check: meshes at one instant, each by itself and against each other."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from pliant.commands.judging import Judging, judge
+from pliant.commands.options import (
+    AllRows,
+    Baseline,
+    Files,
+    Format,
+    JUnit,
+    Kind,
+    MaxPairs,
+    Merged,
+    Offenders,
+    Pairs,
+    Sarif,
+    WrittenBaseline,
+)
+from pliant.commands.running import FAILED, Run, complain, fault, verb
+
+if TYPE_CHECKING:
+    from pliant._threads import Progress
+    from pliant.commands.inputs import Mesh
+    from pliant.commands.joining import Joined
+    from pliant.contacts import Intersections
+    from pliant.report.cases import Case, Key, Offences
+
+
+class How(NamedTuple):
+    merge: bool
+    pairs: Pairs
+    ending: str | None
+    together: bool  # files against each other, too
+
+
+class Checked(NamedTuple):
+    """One file: what it holds and what was found within it, or the error that it gave."""
+
+    name: str
+    mesh: Mesh | None
+    found: Intersections | None
+    error: str = ""
+    seconds: float = 0.0
+
+
+class Between(NamedTuple):
+    """Two files that intersect: their numbers among those that were checked, and faces of the one and the other."""
+
+    a: int
+    b: int
+    found: Intersections
+
+
+@verb
+def check(
+    run: Run,
+    files: Files,
+    each: Annotated[bool, typer.Option("--each", help="Each file by itself, not against the others.")] = False,
+    merge: Merged = True,
+    pairs: Kind = Pairs.all,
+    offenders: Offenders = None,
+    file_format: Format = None,
+    all_rows: AllRows = False,
+    max_pairs: MaxPairs = 0,
+    baseline: Baseline = None,
+    write_baseline: WrittenBaseline = None,
+    junit: JUnit = None,
+    sarif: Sarif = None,
+) -> int:
+    """Find all pairs of triangles that intersect: within each file, and between files where there are several.
+
+    FILE may be a pattern in quotes, such as 'assets/**/*.glb'. Vertices at equal positions are taken for one first, as
+    files often split them, but never across files. Of solid cells, the boundary is looked at. With several files,
+    --pairs self looks within each of them, --pairs inter between them only. A file that cannot be read does not keep
+    others from being checked.
+    """
+    from pliant.commands.inputs import expand
+
+    judging = Judging(max_pairs, baseline, write_baseline, junit, sarif)
+    judging.begin(run)
+    run.take_output(offenders)
+    paths = expand(files)
+    how = How(merge, pairs, file_format, len(paths) > 1 and not each)
+    if offenders is not None and len(paths) > 1 and each:
+        raise fault("--offenders FILE takes one mesh; leave --each out, or check the files one by one")
+    checked, between, joined = _look(run, paths, how)
+    _say(run, checked, between, how, all_rows)
+    if offenders is not None and joined is not None:
+        _write_offenders(run, offenders, joined)
+    cases = _cases(checked, between)
+    code, head = judge(run, "check", judging, cases, lambda key: _looked_at(key, checked, how))
+    _finish(run, checked, between, head)
+    return FAILED if any(one.error for one in checked) else code
+
+
+# --- looking ---------------------------------------------------------------------------------------------------------
+
+
+def _look(run: Run, paths: list[Path], how: How) -> tuple[list[Checked], list[Between], Joined | None]:
+    from pliant.commands.joining import join
+
+    with run.bar("Files" if len(paths) > 1 else "Checking") as progress:
+        if how.together:
+            return _look_together(run, paths, how, progress)
+        checked = []
+        for path in paths:
+            one = _read(run, path, how)
+            alone = None if len(paths) > 1 else progress
+            checked.append(one if one.mesh is None else _look_within(run, one, one.mesh, how, alone))
+            if progress and len(paths) > 1:
+                progress(len(checked), len(paths))
+    only = checked[0]
+    joined = join([only.mesh])._replace(found=only.found) if len(checked) == 1 and only.mesh is not None else None
+    return checked, [], joined
+
+
+def _read(run: Run, path: Path, how: How) -> Checked:
+    import pliant
+    from pliant.commands.inputs import read_mesh, shown
+
+    try:
+        return Checked(shown(path), read_mesh(run, path, how.ending, how.merge), None)
+    except (pliant.MeshError, OSError) as error:
+        message = str(error) if str(error).startswith(path.name) else f"{shown(path)}: {error}"
+        complain(message)
+        return Checked(shown(path), None, None, " ".join(message.split()))
+
+
+def _look_within(run: Run, one: Checked, mesh: Mesh, how: How, progress: Progress | None) -> Checked:
+    import pliant
+
+    clock = time.perf_counter()
+    options: dict[str, Any] = {"objects": mesh.objects, "pairs": how.pairs.value}
+    found = pliant.dcd(mesh.faces, mesh.x, **options, threads=run.threads, progress=progress)
+    return one._replace(found=found, seconds=time.perf_counter() - clock)
+
+
+def _look_together(
+    run: Run, paths: list[Path], how: How, progress: Progress | None
+) -> tuple[list[Checked], list[Between], Joined | None]:
+    """One query about all files, whose objects are the files; then whose pairs are whose."""
+    import pliant
+    from pliant.commands.joining import join
+
+    checked = [_read(run, path, how) for path in paths]
+    readable = [i for i, one in enumerate(checked) if one.mesh is not None]
+    clock = time.perf_counter()
+    joined = join([one.mesh for one in checked if one.mesh is not None])
+    options: dict[str, Any] = {"objects": joined.file_of_vertex, "pairs": how.pairs.value}
+    found = pliant.dcd(joined.faces, joined.x, **options, threads=run.threads, progress=progress)
+    joined, between = joined._replace(found=found), []
+    seconds = (time.perf_counter() - clock) / max(1, len(readable))
+    for (a, b), some in joined.split(found):
+        if a == b:
+            checked[readable[a]] = checked[readable[a]]._replace(found=some, seconds=seconds)
+        elif len(some):
+            between.append(Between(readable[a], readable[b], some))
+    return checked, between, joined
+
+
+# --- saying ----------------------------------------------------------------------------------------------------------
+
+
+def _say(run: Run, checked: list[Checked], between: list[Between], how: How, all_rows: bool) -> None:
+    from pliant.report.tables import ROWS, between_rows, between_table, count, file_table, merged_words, more
+
+    fine = sorted((one for one in checked if one.found is not None), key=lambda one: -len(one.found or ()))
+    if len(checked) == 1:
+        for one in fine:
+            _say_file(run, one, all_rows)
+    elif fine:
+        unknown = how.together and how.pairs == Pairs.inter
+        run.say(file_table((one.name, None if unknown else len(one.found or ()), *_sizes(one.mesh)) for one in fine))
+    if between:
+        across = [(checked[a].name, checked[b].name, some) for a, b, some in between]
+        rows = sum(len(some) for *_, some in across) if all_rows else ROWS
+        run.say("", between_table((a, b, len(some)) for a, b, some in across))
+        run.say("", between_rows(across, rows), more(rows, sum(len(some) for *_, some in across), "pair"))
+    within, across = sum(len(one.found or ()) for one in fine), sum(len(one.found) for one in between)
+    if len(checked) > 1:
+        clean = sum(not one.found for one in fine)
+        broken = f", {len(checked) - len(fine):,} could not be read" if len(fine) < len(checked) else ""
+        words = f"{clean:,} clean, {count(within, 'pair')} in the others"
+        if how.together:
+            words = _words_together(within, across, how)
+        run.say("", f"{count(len(checked), 'file')}: {words}{broken}.")
+    run.say(merged_words(sum(one.mesh.merged for one in fine if one.mesh)), style="dim")
+    if within + across:
+        by_itself = len(checked) > 1 and not how.together
+        hint = " A file by itself: pliant check FILE" if by_itself else " See them in red: --offenders FILE.ply"
+        run.say(f"List every pair: --json, or --csv FILE.{hint}", style="dim")
+
+
+def _words_together(within: int, across: int, how: How) -> str:
+    looked = {
+        Pairs.all: f"{within:,} within files and {across:,} between them (--each: only within)",
+        Pairs.self: f"{within:,} within files (nothing between files was looked at)",
+        Pairs.inter: f"{across:,} between files (nothing within files was looked at)",
+    }[how.pairs]
+    number = within + across
+    return f"{number:,} pair{'' if number == 1 else 's'} of triangles, {looked}"
+
+
+def _say_file(run: Run, one: Checked, all_rows: bool) -> None:
+    from pliant.report.tables import ROWS, count, face_table, more
+
+    assert one.mesh is not None
+    assert one.found is not None
+    if len(one.found):
+        words = f"{one.name}: {count(len(one.found), 'pair')} of triangles intersect ({one.mesh.words})"
+        run.say(words, style="bold")
+        faces = len(set(one.found.faces.reshape(-1).tolist()))
+        rows = faces if all_rows else ROWS
+        run.say(face_table(one.found, one.mesh.faces, one.mesh.x, rows), more(rows, faces, "face"))
+    else:
+        run.say(f"{one.name}: clean ({one.mesh.words})")
+    run.say_stages(one.found.stages)
+
+
+def _sizes(mesh: Mesh | None) -> tuple[int, int]:
+    return (0, 0) if mesh is None else (len(mesh.faces), len(mesh.x))
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _write_offenders(run: Run, path: Path, joined: Joined) -> None:
+    import numpy as np
+
+    from pliant.commands.writing import write_offenders
+
+    if joined.found is not None:
+        counts = np.bincount(joined.found.faces.reshape(-1), minlength=len(joined.faces))
+        write_offenders(run, path, (joined.faces, joined.x), counts)
+
+
+def _cases(checked: list[Checked], between: list[Between]) -> list[Case]:
+    from pliant.report.cases import Case
+
+    cases = [Case((one.name,), _offences(one.found), error=one.error, seconds=one.seconds) for one in checked]
+    return cases + [Case((checked[a].name, checked[b].name), _offences(found)) for a, b, found in between]
+
+
+def _offences(found: Intersections | None) -> tuple[Offences, ...]:
+    from pliant.report.cases import Offences
+
+    return () if not found else (Offences("face-face", found.faces, found.segments.mean(axis=1)),)
+
+
+def _looked_at(key: Key, checked: list[Checked], how: How) -> bool:
+    """Whether known offenders would have been found."""
+    read = {one.name for one in checked if not one.error}
+    unwanted = Pairs.inter if len(key.files) == 1 else Pairs.self
+    return read.issuperset(key.files) and (not how.together or how.pairs != unwanted)
+
+
+def _finish(run: Run, checked: list[Checked], between: list[Between], head: dict[str, Any]) -> None:
+    from pliant.report.outputs import Result, intersection_table, joined
+
+    files, tables = [], []
+    for one in checked:
+        if one.mesh is None or one.found is None:
+            files.append({"file": one.name, "error": one.error})
+            continue
+        sizes = dict(zip(("triangles", "vertices"), _sizes(one.mesh)))
+        files.append({"file": one.name, **sizes, "merged": one.mesh.merged, "pairs": len(one.found)})
+        tables.append(intersection_table(one.found, (one.name, one.name)))
+    across = []
+    for a, b, found in between:
+        across.append({"files": [checked[a].name, checked[b].name], "pairs": len(found)})
+        tables.append(intersection_table(found, (checked[a].name, checked[b].name)))
+    total = {"pairs": sum(len(table) for table in tables)}
+    whole = total | head | {"files": files, "between": across}
+    run.finish(Result("check", whole, (joined(tables),) if tables else ()))

@@ -1,0 +1,97 @@
+"""What was looked at, and what was found in it, as continuous integration sees it: cases, each with its offences."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+NOUNS = {"face-face": "faces", "vertex-face": "vertex and face", "edge-edge": "edges"}
+STANDARD_INPUT = "standard input"
+
+
+class Key(NamedTuple):
+    """Where offences are: in a file, or between two; of a sequence in one frame."""
+
+    files: tuple[str, ...]
+    kind: str  # of NOUNS
+    clip: str | None = None
+    frame: int | None = None
+
+
+class Offences(NamedTuple):
+    """Pairs of one kind, in one frame."""
+
+    kind: str  # of NOUNS
+    ids: np.ndarray  # (k, 2) integers, by the numbers of the file; of two files, one in each
+    at: np.ndarray  # (k, 3) where
+    frame: int | None = None
+
+
+class Case(NamedTuple):
+    """One file, two files against each other, or one clip of a file."""
+
+    files: tuple[str, ...]
+    offences: tuple[Offences, ...] = ()
+    clip: str | None = None
+    error: str = ""  # why it could not be looked at
+    seconds: float = 0.0
+
+    @property
+    def name(self) -> str:
+        return " with ".join(self.files) + (f", clip {self.clip}" if self.clip is not None else "")
+
+    @property
+    def total(self) -> int:
+        return sum(len(some.ids) for some in self.offences)
+
+    def key(self, some: Offences) -> Key:
+        return Key(self.files, some.kind, self.clip, some.frame)
+
+
+def words_of(case: Case, some: Offences, row: int) -> str:
+    """One offence in words."""
+    a, b = some.ids[row].tolist()
+    first, second = case.files[0], case.files[-1]
+    ids = f"{a} and {b}" if first == second else f"{a} of {first} and {b} of {second}"
+    frame = "" if some.frame is None else f"frame {some.frame}: "
+    at = ", ".join(f"{value:.6g}" for value in some.at[row])
+    does = "intersect" if some.kind == "face-face" else "touch"
+    return f"{frame}{NOUNS[some.kind]} {ids} {does} at ({at})"
+
+
+def first_words(case: Case, most: int) -> Iterator[str]:
+    """The first offences in words, and how many there are besides."""
+    left = most
+    for some in case.offences:
+        for row in range(min(left, len(some.ids))):
+            yield words_of(case, some, row)
+        left -= min(left, len(some.ids))
+    if case.total > most:
+        yield f"... and {case.total - most:,} more"
+
+
+def summary(case: Case) -> str:
+    """ "430 pairs of triangles intersect, 12 contacts"."""
+    crossing = sum(len(some.ids) for some in case.offences if some.kind == "face-face")
+    contacts = case.total - crossing
+    pairs = "1 pair of triangles intersects" if crossing == 1 else f"{crossing:,} pairs of triangles intersect"
+    touching = "1 contact" if contacts == 1 else f"{contacts:,} contacts"
+    return ", ".join([pairs] * (crossing > 0) + [touching] * (contacts > 0)) or "clean"
+
+
+def relative_name(name: str, folder: Path) -> str:
+    """How a file is called from a folder, with slashes on every system."""
+    if name == STANDARD_INPUT:
+        return name
+    try:
+        return Path(os.path.relpath(name, folder)).as_posix()
+    except ValueError:  # on another drive
+        return Path(name).absolute().as_posix()
+
+
+def total_of(cases: Iterable[Case]) -> int:
+    return sum(case.total for case in cases)
