@@ -12,7 +12,7 @@ from pliant import io as pio
 from pliant._arrays import OptionError
 from pliant.io import zipped
 from tests.io.broken_surfaces import glb, gltf
-from tests.io.broken_volumes import TEXT, XDMF
+from tests.io.broken_volumes import XDMF
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.unit]
 
@@ -132,31 +132,6 @@ def test_a_cache_takes_the_mesh_beside_it(tmp_path):
     assert sequence.times.tolist() == [5, 5.5]
     mesh = pio.read(tmp_path / "a.obj")
     assert pio.open_sequence(tmp_path / "a.pc2", mesh=mesh, rate=10).times.tolist() == [0.5, 0.55]
-
-
-@pytest.mark.parametrize("name", ["a.pvd", "a_*.vtu", "a.xdmf"])
-def test_displacements_are_added(tmp_path, name):
-    vector = '<DataArray type="Float32" Name="u" NumberOfComponents="3" format="ascii">{}</DataArray>'
-    vector = f"<PointData>{vector}</PointData>"
-    entries = []
-    for frame in range(2):
-        text = TEXT.replace("<Points>", vector.format(f"0 0 {frame} " * 3) + "<Points>")
-        (tmp_path / f"a_{frame}.vtu").write_text(text, "utf-8")
-        entries.append(f'<DataSet timestep="{frame}" file="a_{frame}.vtu"/>')
-    collection = f'<VTKFile type="Collection"><Collection>{"".join(entries)}</Collection></VTKFile>'
-    (tmp_path / "a.pvd").write_text(collection, "utf-8")
-    grid = XDMF[XDMF.index("<Geometry") : XDMF.index("</Grid>")]
-    field = '<Attribute Name="u" AttributeType="Vector"><DataItem Dimensions="3 3">{}</DataItem></Attribute>'
-    steps = [f"{grid if frame == 0 else ''}{field.format(f'0 0 {frame} ' * 3)}" for frame in range(2)]
-    inner = "".join(f"<Grid>{step}</Grid>" for step in steps)
-    series = f'<Xdmf><Domain><Grid GridType="Collection" CollectionType="Temporal">{inner}</Grid></Domain></Xdmf>'
-    (tmp_path / "a.xdmf").write_text(series, "utf-8")
-    assert heights(pio.open_sequence(tmp_path / name)) == [0, 0]
-    assert heights(pio.open_sequence(tmp_path / name, displacement="u")) == [0, 1]
-    with pytest.raises(pio.FileError, match="has no 'v' at its points"):
-        list(pio.open_sequence(tmp_path / name, displacement="v"))
-    with pytest.raises(pio.FileError, match="displacements are read from"):
-        pio.open_sequence(put(tmp_path, "b.obj", 0), displacement="u")
 
 
 def test_xdmf_in_hdf5_and_raw_files(tmp_path):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import io
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pliant._extras import needed
 
 from .content import plain_file, read_beginning, read_bytes
+from .displacement import AtRest
 from .hdf5 import require_harmless
-from .mesh import FileError, FileMesh, make
+from .mesh import FileError, make
 from .xml import parse
 
 # Files of HDF5, and of XML, which meshio trusts.
@@ -21,7 +24,8 @@ _XML = (".xml", ".svg")
 _NETCDF = (".e", ".exo", ".ex2")
 
 
-def read(path: Path) -> FileMesh:
+def read_at_rest(path: Path) -> AtRest:
+    """The mesh, and the vectors at its points."""
     with plain_file(path) as plain:
         if plain.suffix.lower() in _HDF5:
             require_harmless(plain)
@@ -33,7 +37,12 @@ def read(path: Path) -> FileMesh:
         raise FileError(f"{path.name}: points have the shape {points.shape}; 2 or 3 coordinates each are needed")
     if points.shape[1] == 2:
         points = np.column_stack([points, np.zeros(len(points))])
-    return make(path, [(block.type, block.data) for block in mesh.cells], np.ascontiguousarray(points))
+    vectors = {name: partial(np.asarray, array) for name, array in mesh.point_data.items() if _is_vector(array)}
+    return AtRest(make(path, [(block.type, block.data) for block in mesh.cells], np.ascontiguousarray(points)), vectors)
+
+
+def _is_vector(array: Any) -> bool:
+    return getattr(array, "ndim", 0) == 2 and array.shape[1] in (2, 3) and array.dtype.kind == "f"
 
 
 def _meshio_mesh(path: Path, plain: Path):

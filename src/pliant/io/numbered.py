@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import re
 import warnings
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import vtu
 from .content import PACKED, ending_of, is_packed
+from .displacement import AtRest, RestAndDisplaced, are_elsewhere, chosen
 from .mesh import FileError, FileMesh
 from .opening import Options, sequence_of
-from .readers import read
+from .readers import read_at_rest
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.sequence import Frames, Sequence
 
 # Endings of files that hold one mesh, and may be frames of a folder.
 ENDINGS = (
@@ -33,10 +32,30 @@ _DIGITS = re.compile(r"(\d+)")
 class FileFrames:
     """Positions in files, one for each frame, that all have the cells of the first."""
 
-    def __init__(self, paths: list[Path], reader: Callable[[Path], FileMesh] = read) -> None:
-        self._paths, self._read = paths, reader
-        first = reader(paths[0])
-        self.mesh = FileMesh(first.cells, first.points, parts=first.parts)
+    def __init__(self, paths: list[Path], displacement: str | None = None) -> None:
+        self._paths = paths
+        self._first = read_at_rest(paths[0])
+        self._displacement = chosen(paths[0], self._first.vectors, displacement, self._moves)
+        self.mesh = self._first.displaced(paths[0], self._displacement)
+        self._first = self._first._replace(vectors={})  # which hold the content of the file
+
+    def _moves(self) -> bool:
+        """Whether points at rest are elsewhere in the next frame, or in the last."""
+        others = {self._paths[place] for place in (min(1, len(self) - 1), -1)} - {self._paths[0]}
+        with contextlib.suppress(FileError):  # said when that frame is asked for
+            return any(are_elsewhere(self._at_rest(path).mesh.points, self._first.mesh.points) for path in others)
+        return False
+
+    def _at_rest(self, path: Path) -> AtRest:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is left out was said for the first one
+            return read_at_rest(path)
+
+    def frames(self) -> Frames:
+        """These; of one file with a displacement, the mesh at rest comes first."""
+        if len(self) > 1 or self._displacement is None:
+            return self
+        return RestAndDisplaced(self._first.mesh.points, self.mesh.points)
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -44,11 +63,10 @@ class FileFrames:
     def __getitem__(self, frame: int) -> np.ndarray:
         if frame == 0:
             return self.mesh.points
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is left out was said for the first one
-            mesh = self._read(self._paths[frame])
-        self._require_same(self._paths[frame], mesh)
-        return mesh.points
+        path = self._paths[frame]
+        found = self._at_rest(path)
+        self._require_same(path, found.mesh)
+        return found.displaced(path, self._displacement).points
 
     def _require_same(self, path: Path, mesh: FileMesh) -> None:
         first = f"the first file, {self._paths[0].name},"
@@ -105,22 +123,15 @@ def open_files(paths: list[Path], options: Options, name: str | None = None) -> 
     """Files in the order in which they are given."""
     if not paths:
         raise FileError("a sequence of no files at all")
-    frames = FileFrames(paths, _reader(paths, options))
-    numbers = _numbers(paths)
-    times = options.times(len(paths), numbers)
+    files = FileFrames(paths, options.displacement)
+    frames = files.frames()
+    numbers = _numbers(paths) if len(paths) == len(frames) else None
     known: dict[str, Any] = {
         "numbers": numbers if name or len(paths) > 1 else None,
-        "files": [path.name for path in paths],
+        "files": [path.name for path in paths] if len(paths) == len(frames) else 2 * [paths[0].name],
     }
-    return sequence_of(paths[0], frames.mesh, frames, times=times, name=name or paths[0].name, **known)
-
-
-def _reader(paths: list[Path], options: Options) -> Callable[[Path], FileMesh]:
-    if options.displacement is None:
-        return read
-    if any(ending_of(path) not in (".vtu", ".vtp") for path in paths):
-        raise FileError(f"{paths[0].name}: displacements are read from .vtu, .vtp, .pvd and .xdmf")
-    return partial(vtu.read, displacement=options.displacement)
+    times = options.times(len(frames), numbers)
+    return sequence_of(paths[0], files.mesh, frames, times=times, name=name or paths[0].name, **known)
 
 
 def _open_sorted(paths: list[Path], name: str, options: Options) -> Sequence:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import vtu
 from .content import ending_of, read_bytes
+from .displacement import times_of_two
 from .mesh import FileError
 from .numbered import FileFrames
 from .opening import Options, sequence_of
-from .readers import read
 from .xml import beside, parse
 
 if TYPE_CHECKING:
@@ -38,10 +36,12 @@ def open_frames(path: Path, options: Options) -> Sequence:
     times = np.array([time for time, _ in found])
     if (np.diff(times) <= 0.0).any():
         raise FileError(f"{path.name}: time {times[int(np.argmin(np.diff(times)))]} has several files: join them first")
-    reader = read if options.displacement is None else partial(vtu.read, displacement=options.displacement)
-    frames = FileFrames([file for _, file in found], reader)
+    files = FileFrames([file for _, file in found], options.displacement)
+    frames = files.frames()
+    if len(frames) > len(times):  # at rest, and at the only time that is given
+        times = times_of_two(times[0])
     by_rate = options.times(len(frames))
-    return sequence_of(path, frames.mesh, frames, times=times if by_rate is None else by_rate)
+    return sequence_of(path, files.mesh, frames, times=times if by_rate is None else by_rate)
 
 
 def _time(path: Path, text: str) -> float:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
+
 from . import d3plot, dyna, external, gltf, gmsh1, npz, obj, off, ply, stl, tetgen, usd, vega, vtu, xdmf
 from .content import ending_of, is_packed, plain_file
+from .displacement import AtRest, chosen
 from .foreign import require_known
 from .mesh import FileError, FileMesh
 
@@ -17,10 +20,6 @@ _BY_ENDING = {
     ".off": off.read,
     ".glb": gltf.read,
     ".gltf": gltf.read,
-    ".vtu": vtu.read,
-    ".vtp": vtu.read,
-    ".xdmf": xdmf.read,
-    ".xmf": xdmf.read,
     ".usd": usd.read,
     ".usda": usd.read,
     ".usdc": usd.read,
@@ -33,35 +32,61 @@ _BY_ENDING = {
     ".ele": tetgen.read,
     ".veg": vega.read,
 }
+_WITH_VECTORS = {
+    ".vtu": vtu.read_at_rest,
+    ".vtp": vtu.read_at_rest,
+    ".xdmf": xdmf.read_at_rest,
+    ".xmf": xdmf.read_at_rest,
+}
 # Read by what opens files itself, or maps them into memory; all others are unpacked in memory where they are packed.
 _WANT_FILES = (".glb", ".gltf", ".usd", ".usda", ".usdc", ".usdz", ".npz")
 
 
-def read(path: str | os.PathLike[str]) -> FileMesh:
+def read(path: str | os.PathLike[str], *, displacement: str | None = None) -> FileMesh:
     """Read a mesh, or a sequence of positions of one, from a file.
 
     path : .obj, .ply, .stl, .off, .glb / .gltf, .usd / .usda / .usdc / .usdz, .vtu, .vtp, .xdmf, .npz, .veg,
         .k / .key / .dyn, .node or .ele (both are read), .msh of gmsh 1, a d3plot or the folder it is in, or any other
         file that meshio reads
+    displacement : name of a vector at the points that is added to them, in .vtu, .vtp, .xdmf and what meshio reads;
+        "none" for none; default: one that is named like a displacement, which a warning names
 
     Each of them may be packed by gzip: .obj.gz. Vertices and faces keep the order of the file, and nothing is merged;
     polygons become fans of triangles.
     """
     path = Path(path)
+    found = read_at_rest(path)
+    return found.displaced(path, chosen(path, found.vectors, displacement, lambda: found.moves))
+
+
+def read_motion(
+    start: str | os.PathLike[str], end: str | os.PathLike[str], *, displacement: str | None = None
+) -> tuple[FileMesh, FileMesh]:
+    """Two files of one mesh; displacements as in `read`, but not by default where the points themselves move."""
+    paths = Path(start), Path(end)
+    a, b = map(read_at_rest, paths)
+    name = chosen(paths[0], a.vectors, displacement, lambda: not np.array_equal(a.mesh.points, b.mesh.points))
+    return a.displaced(paths[0], name), b.displaced(paths[1], name)
+
+
+def read_at_rest(path: Path) -> AtRest:
+    """A file as it is, with the vectors at its points."""
     if path.is_dir() and (path / "d3plot").is_file():
         path = path / "d3plot"
     require_content(path)
     ending = ending_of(path)
     if is_packed(path) and ending in _WANT_FILES:
         with plain_file(path) as plain:
-            return read(plain)
+            return read_at_rest(plain)
+    if ending in _WITH_VECTORS:
+        return _WITH_VECTORS[ending](path)
     if ending in _BY_ENDING:
-        return _BY_ENDING[ending](path)
+        return AtRest(_BY_ENDING[ending](path))
     if path.name.lower().startswith("d3plot"):
-        return d3plot.read(path)
+        return AtRest(d3plot.read(path))
     if ending == ".msh" and gmsh1.is_gmsh1(path):
-        return gmsh1.read(path)
-    return external.read(path)
+        return AtRest(gmsh1.read(path))
+    return external.read_at_rest(path)
 
 
 def require_content(path: Path) -> None:

@@ -15,7 +15,8 @@ from pliant._arrays import OptionError
 
 from . import caches, d3plot, gltf, npz, numbered, pvd, usd, xdmf
 from .content import ending_of, is_packed, unpack
-from .mesh import FileMesh
+from .displacement import NONE
+from .mesh import FileError, FileMesh
 from .opening import Options
 from .readers import require_content
 
@@ -55,7 +56,9 @@ def open_sequence(
     mesh : file of the faces, or a mesh that was read, where `path` has positions only
     rate : frames per second, from which times are made where the file gives none
     clip : name of the motion, where the file has several
-    displacement : name of a vector at the points that is added to them, in .vtu, .vtp, .pvd and .xdmf
+    displacement : name of a vector at the points that is added to them, in .vtu, .vtp, .pvd, .xdmf and what meshio
+        reads; "none" for none; default: one that is named like a displacement, where the points themselves do not move,
+        which a warning names. Of one frame with a displacement, the mesh at rest becomes the frame before.
 
     All frames must have the cells of the first. What is wrong raises a `FileError` that names the file and the frame.
     """
@@ -75,6 +78,8 @@ def open_sequence(
     if path.name.lower().startswith("d3plot"):
         return d3plot.open_frames(path, options)
     opener = _BY_ENDING.get(ending_of(path))
+    if opener and options.displacement not in (None, NONE) and ending_of(path) not in _UNPACKED_IN_MEMORY:
+        raise FileError(f"{path.name}: has no {options.displacement!r} at its points: the format has no such vectors")
     if opener is None:
         return numbered.open_files([path], options)
     if is_packed(path) and ending_of(path) not in _UNPACKED_IN_MEMORY:

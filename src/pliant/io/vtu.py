@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from .mesh import FileError, FileMesh, make
+from .displacement import AtRest, Vectors
+from .mesh import FileError, make
 from .polygons import fan
 from .vtk_data import VtkFile, open_vtk, read_array
 from .xml import count
@@ -25,32 +27,48 @@ WEDGE = (0, 2, 1, 3, 5, 4)
 _LEFT_OUT = "cell of another type"
 
 
-def read(path: Path, displacement: str | None = None) -> FileMesh:
-    """`displacement` names a vector at the points that is added to them."""
+def read_at_rest(path: Path) -> AtRest:
+    """The mesh, and the vectors at its points."""
     file = open_vtk(path)
     kind = file.root.get("type", "")
     grid = file.root.find(kind) if kind in ("UnstructuredGrid", "PolyData") else None
     if grid is None:
         raise FileError(f"{path.name}: holds {kind or 'nothing'}; UnstructuredGrid and PolyData are read")
     points, blocks, begin = [np.empty((0, 3))], [], 0
-    for piece in grid.findall("Piece"):
-        points.append(_points(file, piece, displacement))
+    pieces = grid.findall("Piece")
+    for piece in pieces:
+        points.append(_points(file, piece))
         found = _cells(file, piece) if kind == "UnstructuredGrid" else _polygons(file, piece)
         # Negative ones stay negative, and are found later.
         blocks += [(name, np.where(rows < 0, rows, rows + begin)) for name, rows in found]
         begin += len(points[-1])
-    return make(path, blocks, np.concatenate(points))
+    return AtRest(make(path, blocks, np.concatenate(points)), _vectors(file, pieces))
 
 
-def _points(file: VtkFile, piece: Element, displacement: str | None) -> np.ndarray:
+def _points(file: VtkFile, piece: Element) -> np.ndarray:
     length = count(file.path, piece, "NumberOfPoints")
-    points = read_array(file, piece.find("Points/DataArray"), length, 3).astype(np.float64)
-    if displacement is None:
-        return points
-    named = [array for array in piece.findall("PointData/DataArray") if array.get("Name") == displacement]
-    if not named:
-        raise FileError(f"{file.path.name}: has no {displacement!r} at its points")
-    return points + read_array(file, named[0], length, 3)
+    return read_array(file, piece.find("Points/DataArray"), length, 3).astype(np.float64)
+
+
+def _vectors(file: VtkFile, pieces: list[Element]) -> Vectors:
+    """Those that all pieces have."""
+    names = [
+        array.get("Name", "")
+        for array in (pieces[0].findall("PointData/DataArray") if pieces else ())
+        if array.get("NumberOfComponents") in ("2", "3") and array.get("type", "").startswith("Float")
+    ]
+    everywhere = [name for name in names if all(_named(piece, "PointData", name) is not None for piece in pieces)]
+    return {name: partial(_vector, file, pieces, name) for name in everywhere}
+
+
+def _vector(file: VtkFile, pieces: list[Element], name: str) -> np.ndarray:
+    arrays = [(piece, _named(piece, "PointData", name)) for piece in pieces]
+    columns = {count(file.path, array, "NumberOfComponents", "1") for _, array in arrays if array is not None}
+    if len(columns) != 1:
+        raise FileError(f"{file.path.name}: pieces have {name!r} with different numbers of components")
+    (width,) = columns
+    read = (read_array(file, array, count(file.path, piece, "NumberOfPoints"), width) for piece, array in arrays)
+    return np.concatenate(list(read))
 
 
 def _named(piece: Element, group: str, name: str) -> Element | None:

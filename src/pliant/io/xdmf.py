@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
@@ -9,6 +11,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from .content import read_bytes
+from .displacement import AtRest, RestAndDisplaced, Vectors, added, are_elsewhere, chosen, is_named_so, times_of_two
 from .mesh import CORNERS, FileError, FileMesh, make
 from .opening import Options, sequence_of
 from .xdmf_items import Items, mixed_blocks
@@ -23,18 +26,22 @@ _TOPOLOGIES = {
 }  # fmt: skip
 
 
-def read(path: Path) -> FileMesh:
-    """The mesh of the first grid."""
-    steps, items = _steps(path)
-    return _mesh(path, items, steps[0])
+def read_at_rest(path: Path) -> AtRest:
+    """The mesh of the first grid, and the vectors at its points."""
+    steps = _StepFrames(path, *_steps(path))
+    vectors = steps.vectors(0)
+    return AtRest(steps.mesh, vectors, any(map(is_named_so, vectors)) and steps.moves())
 
 
 def open_frames(path: Path, options: Options) -> Sequence:
     """A series over time; a step without a mesh of its own has that of the first."""
-    steps, items = _steps(path)
-    frames = _StepFrames(path, items, steps, options.displacement)
+    steps = _StepFrames(path, *_steps(path))
+    steps.displacement = chosen(path, steps.vectors(0), options.displacement, steps.moves)
+    frames, times = steps, steps.times
+    if len(steps) == 1 and steps.displacement is not None:
+        frames, times = RestAndDisplaced(steps.mesh.points, steps[0]), times_of_two(times[0])
     by_rate = options.times(len(frames))
-    return sequence_of(path, frames.mesh, frames, times=frames.times if by_rate is None else by_rate)
+    return sequence_of(path, steps.mesh, frames, times=times if by_rate is None else by_rate)
 
 
 def _steps(path: Path) -> tuple[list[Element], Items]:
@@ -50,6 +57,12 @@ def _steps(path: Path) -> tuple[list[Element], Items]:
     steps = series[0].findall("Grid")
     if not steps or series[0].get("CollectionType", "Temporal").lower() != "temporal":
         return _none(path), Items(path)
+    # FEniCS writes a series for each function.
+    for other in series[1:]:
+        others = other.findall("Grid")
+        if len(others) == len(steps):
+            for step, same in zip(steps, others):
+                step.extend(same.findall("Attribute"))
     # Some writers give the mesh first, on its own, and refer to it in each step.
     if steps[0].find("Geometry") is None and uniform:
         for part in ("Geometry", "Topology"):
@@ -66,8 +79,9 @@ def _none(path: Path) -> list[Element]:
 class _StepFrames:
     """Positions of each step."""
 
-    def __init__(self, path: Path, items: Items, steps: list[Element], displacement: str | None) -> None:
-        self._path, self._items, self._steps, self._displacement = path, items, steps, displacement
+    def __init__(self, path: Path, steps: list[Element], items: Items) -> None:
+        self._path, self._items, self._steps = path, items, steps
+        self.displacement: str | None = None  # the name of what is added to the points
         self.mesh = _mesh(path, items, steps[0])
         self.times = np.array([self._time(frame) for frame in range(len(steps))])
 
@@ -82,7 +96,21 @@ class _StepFrames:
     def __len__(self) -> int:
         return len(self._steps)
 
+    def moves(self) -> bool:
+        """Whether points at rest are elsewhere in the next step, or in the last."""
+        others = {min(1, len(self) - 1), len(self) - 1}
+        with contextlib.suppress(FileError):  # said when that frame is asked for
+            return any(are_elsewhere(self._points(frame), self.mesh.points) for frame in others)
+        return False
+
     def __getitem__(self, frame: int) -> np.ndarray:
+        points = self._points(frame)
+        if self.displacement is None:
+            return points
+        return added(self._path, points, self.vectors(frame), self.displacement)
+
+    def _points(self, frame: int) -> np.ndarray:
+        """At rest."""
         step = self._steps[frame]
         points = self.mesh.points
         if frame and step.find("Geometry") is not None:
@@ -91,21 +119,22 @@ class _StepFrames:
                 self._require_same(frame, _mesh(self._path, self._items, step))
         if len(points) != len(self.mesh.points):
             raise FileError(f"{self._path.name}: has {len(points)} points here, but {len(self.mesh.points)} at first")
-        return points if self._displacement is None else points + self._vector(step, len(points))
+        return points
 
     def _require_same(self, frame: int, mesh: FileMesh) -> None:
         first = self.mesh.cells
         if list(first) != list(mesh.cells) or any(not np.array_equal(first[k], mesh.cells[k]) for k in first):
             raise FileError(f"{self._path.name}: the cells of frame {frame} are not those of the first")
 
-    def _vector(self, step: Element, count: int) -> np.ndarray:
-        named = [one for one in step.findall("Attribute") if one.get("Name") == self._displacement]
-        if not named:
-            raise FileError(f"{self._path.name}: has no {self._displacement!r} at its points")
-        vector = self._items.numbers(named[0].find("DataItem"))
-        if vector.shape != (count, 3):
-            raise FileError(f"{self._path.name}: {self._displacement!r} has the shape {vector.shape}, not ({count}, 3)")
-        return vector.astype(np.float64)
+    def vectors(self, frame: int) -> Vectors:
+        """Of 2 or 3 numbers at each point."""
+        found = {}
+        for one in self._steps[frame].findall("Attribute"):
+            item = one.find("DataItem")
+            shape = "" if item is None else item.get("Dimensions", "")
+            if one.get("Center", "Node") == "Node" and shape.split()[1:] in (["2"], ["3"]):
+                found[one.get("Name", "")] = partial(self._items.numbers, item)
+        return found
 
 
 def _points(path: Path, items: Items, grid: Element) -> np.ndarray:
