@@ -28,8 +28,8 @@ from pliant.report.writing import write_atomically
 from pliant.scanning import Scan
 
 SCRIPTS = (
-    "elements.js", "data.js", "shaders.js", "textures.js", "camera.js", "renderer.js", "pointer.js", "plots.js",
-    "funnel.js", "timeline.js", "tables.js", "page.js",
+    "elements.js", "data.js", "shaders.js", "textures.js", "camera.js", "renderer.js", "places.js", "pointer.js",
+    "plots.js", "funnel.js", "timeline.js", "tables.js", "printing.js", "page.js",
 )  # fmt: skip
 UPS = ("x", "y", "z")
 _MOST_BYTES = 28_000_000  # of a compressed stream; a third more as text, and the page stays under 40 MB

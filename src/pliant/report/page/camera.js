@@ -117,6 +117,7 @@ function drawAxes(svg, camera) {
   });
   const colours = ["--orange", "--s3", "--s1"].map(colour);
   svg.replaceChildren(...ends.flatMap(([x, y], j) => [
+    drawn("line", { class: "under", x1: 0, y1: 0, x2: 18 * x, y2: -18 * y, "stroke-linecap": "round" }),
     drawn("line", { x1: 0, y1: 0, x2: 18 * x, y2: -18 * y, stroke: colours[j], "stroke-width": 2, "stroke-linecap": "round" }),
     drawn("text", { x: 24 * x, y: 3 - 24 * y, "text-anchor": "middle", fill: colours[j] }, "xyz"[j]),
   ]));

@@ -58,7 +58,7 @@ function clickable(row, label, action) {
   row.setAttribute("aria-label", label);
   row.addEventListener("click", action);
   row.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
+    if (event.key !== "Enter") return;
     event.preventDefault();
     action();
   });

@@ -9,7 +9,7 @@ const FAR = 0.25; // of half a diagonal: what moves that far from its mean is fo
 const record = JSON.parse(byId("record").textContent);
 const state = {
   frame: 0, shown: 0, playing: false, speed: 1, kinds: [true, true, true], relations: [true, true], through: true, edges: true,
-  follow: false, chosen: [-1, -1], red: 0, ready: false, failure: "",
+  follow: false, chosen: [-1, -1], red: 0, rings: 0, places: { key: "", list: [], at: -1 }, ready: false, failure: "",
 };
 const camera = makeCamera(record.up);
 const shownParts = { renderer: null, plots: [], funnel: null, timeline: null, arrays: null, samples: null, waiting: false };
@@ -58,6 +58,8 @@ function redraw() {
     draw(renderer, camera, { ...state, layers });
     state.red = redFaces(renderer, state.shown, layers).length;
     drawAxes(byId("axes"), camera);
+    state.rings = drawRings(byId("rings"), camera, placesNow(), goToRed);
+    nameFocus();
     writeLegend(record.numbers[arrays.shown[state.shown]]);
   });
 }
@@ -83,13 +85,29 @@ function choosePart(parts) {
   redraw();
 }
 
-function goToRed() {
+// The places of the frame that is shown, kept until the frame or the layers are others.
+function placesNow() {
   const { renderer } = shownParts;
-  const found = renderer && middleOfRed(renderer, shownFrame(state.frame), layersOf(state));
-  if (!found) return;
-  camera.target = turnedUp(camera, found.middle.map((m, k) => m - camera.centre[k]));
-  camera.distance = Math.min(8, Math.max(0.25, (1.25 * found.reach) / Math.tan(ANGLE / 2)));
+  if (!renderer || !record.numbers.length) return [];
+  const frame = shownFrame(state.frame), key = `${frame} ${layersOf(state)}`;
+  if (state.places.key !== key) state.places = { key, list: redPlaces(renderer, frame, layersOf(state)), at: -1 };
+  return state.places.list;
+}
+
+// To the next place each time, from outside of the surface.
+function goToRed(number) {
+  const list = placesNow();
+  if (!list.length) return;
+  state.places.at = Number.isInteger(number) ? number : (state.places.at + 1) % list.length;
+  const place = list[state.places.at];
+  lookAt(camera, place, outwards(shownParts.renderer, shownFrame(state.frame), place));
   redraw();
+}
+
+function nameFocus() {
+  const list = placesNow(), { at } = state.places;
+  byId("focus").textContent = at < 0 ? "Go to red" : `Red ${at + 1} of ${list.length}`;
+  byId("focus").disabled = !list.length;
 }
 
 function turnUp() {
@@ -108,6 +126,9 @@ function toggle(name, checked, set) {
   box.addEventListener("change", () => {
     set(box.checked);
     redraw();
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") box.click(); // since space plays
   });
   return element("label", {}, box, name);
 }
@@ -141,11 +162,15 @@ function makePlots() {
 
 function listenToKeys(timeline) {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || /^(SELECT|INPUT|BUTTON|TR)$/.test(event.target.tagName) && event.key === " ") return;
-    const actions = { " ": timeline.toggle, ",": () => timeline.step(-1), ".": () => timeline.step(1), f: goToRed, u: turnUp };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const actions = { " ": timeline.toggle, ",": () => timeline.step(-1), ".": () => timeline.step(1), f: () => goToRed(), u: turnUp };
     if (!(event.key in actions)) return;
     event.preventDefault();
-    actions[event.key]();
+    if (!event.repeat || event.key !== " ") actions[event.key]();
+  });
+  // Space plays wherever the focus is: buttons would be pressed by it, too, when it comes up again.
+  document.addEventListener("keyup", (event) => {
+    if (event.key === " ") event.preventDefault();
   });
 }
 
@@ -168,6 +193,10 @@ async function start3D() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 }
 
+function layOutPlots() {
+  for (const plot of [...shownParts.plots, shownParts.funnel?.plot]) if (plot) layOut(plot);
+}
+
 function fail(message) {
   state.failure = message;
   byId("failure").textContent = message;
@@ -184,12 +213,13 @@ function makePage() {
   shownParts.funnel = makeFunnel(record, jump);
   shownParts.timeline = makeTimeline(record, state, jump);
   listenToKeys(shownParts.timeline);
-  for (const [id, action] of [["reset", () => (resetCamera(camera), redraw())], ["focus", goToRed], ["up", turnUp]]) {
+  for (const [id, action] of [["reset", () => (resetCamera(camera), redraw())], ["focus", () => goToRed()], ["up", turnUp]]) {
     byId(id).addEventListener("click", action);
   }
   nameUp();
+  listenToPrinting();
   new ResizeObserver(() => {
-    for (const plot of [...shownParts.plots, shownParts.funnel.plot]) if (plot) layOut(plot);
+    layOutPlots();
   }).observe(document.body);
 }
 

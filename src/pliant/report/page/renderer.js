@@ -137,23 +137,3 @@ function pass({ gl, places, arrays }, hidden, depth) {
   gl.depthFunc(depth);
   gl.drawArrays(gl.TRIANGLES, 0, arrays.faces.length);
 }
-
-// Middle and reach of what is red, where half a diagonal of the box is 1.
-function middleOfRed(renderer, frame, layers) {
-  const faces = redFaces(renderer, frame, layers);
-  if (!faces.length) return null;
-  const [positions, { arrays, size }] = [positionsAt(renderer, frame), renderer];
-  const [lower, upper] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
-  for (const face of faces) {
-    for (let corner = 0; corner < 3; corner++) {
-      const point = pointAt(positions, 3 * arrays.faces[3 * face + corner], size);
-      for (let k = 0; k < 3; k++) {
-        const x = point[k];
-        lower[k] = Math.min(lower[k], x);
-        upper[k] = Math.max(upper[k], x);
-      }
-    }
-  }
-  const middle = lower.map((l, k) => (l + upper[k]) / 2);
-  return { middle, reach: Math.hypot(...lower.map((l, k) => upper[k] - l)) / 2 };
-}
