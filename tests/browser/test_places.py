@@ -1,4 +1,4 @@
-"""Red that is tiny is pointed at; "go to red" goes around and looks from outside; space plays; paper has no controls."""
+"""Red that is tiny is pointed at; "go to red" goes around, from outside; space plays; paper has no controls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ball(rows=40):
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    """A large ball with a spike through it at two places, on the far side and below: two tiny places, hidden at first."""
+    """A large ball with two spikes through it, on the far side and below: two tiny places, hidden at first."""
     x, faces = ball()
     spikes = []
     for way in (np.array([-0.6, 0.2, -0.8]), np.array([0.1, -1.0, 0.0])):

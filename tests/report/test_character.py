@@ -128,7 +128,7 @@ def test_lists_in_files(capsys, tmp_path):
 @pytest.mark.data
 def test_it_finds_in_a_file_what_scan_finds(capsys, data_folder):
     path = data_folder / "characters" / "CesiumMan.glb"
-    scanned = pliant.scan(pliant.Sequence.open(path, rate=5), find="intersections")
+    scanned = pliant.scan(pliant.Sequence.open(path, rate=5), find="intersections", merge=True)
     assert scanned.intersection_counts.all()
     code, out, _ = ended(capsys, path, "--rate", "5", "--no-repair", "--json")
     assert code == 1

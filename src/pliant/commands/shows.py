@@ -54,6 +54,7 @@ def character(
     skinning: Annotated[
         str, typer.Option(help='How the asset is blended: "linear", as glTF says, or "dual quaternion".')
     ] = "linear",
+    merge: Merged = True,
     repair: Annotated[bool, typer.Option(help="Try Position Based Skinning on clips that intersect.")] = True,
     response: Annotated[bool, typer.Option(help="Let the flesh of a repair respond to collisions.")] = True,
     update: Annotated[str, typer.Option(help='Of the flesh\'s detection: "safe", "full" or "angles".')] = "safe",
@@ -79,7 +80,7 @@ def character(
 
     clips = tuple(clip or ())
     flesh = repair, response, update
-    wanted = Wanted(file, clips, skinning, *flesh, rate, seconds, edge, output, png, run.threads)
+    wanted = Wanted(file, clips, skinning, merge, *flesh, rate, seconds, edge, output, png, run.threads)
     who = cast(wanted)
     with run.bar("Frames") as progress:
         judged = judge(wanted, who, progress)

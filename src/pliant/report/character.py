@@ -34,6 +34,7 @@ class Wanted(NamedTuple):
     file: str
     clips: tuple[str, ...] = ()  # none: all
     skinning: str = "linear"  # of the asset
+    merge: bool = True
     repair: bool = True
     response: bool = True
     update: str = "safe"
@@ -150,7 +151,8 @@ def _as_it_is(wanted: Wanted, who: Cast, clip: str) -> Frames:
     if who.from_file and wanted.skinning == METHODS[0]:
         # All that the file shows, as `pliant scan` reads it.
         frames = Frames.open(wanted.file, clip=None if clip == REST else clip, rate=wanted.rate)
-        return frames if wanted.seconds is None else frames[: len(times)]
+        frames = frames if wanted.seconds is None else frames[: len(times)]
+        return frames.merged()[0] if wanted.merge else frames
     named = None if clip == REST else clip
     skins = [who.character.pose(named, t, wanted.skinning) for t in times.tolist()]
     return _surfaces(who, skins, times, clip)
