@@ -268,7 +268,7 @@ class TestOthers:
         assert call("inside", path, "--no-depth", "--json").json["list"][0]["depth"] is None
         surface = call("inside", apart)
         assert surface.code == 2
-        assert "pliant check is for surfaces" in surface.err
+        assert "pliant check finds what intersects" in surface.err
 
     def test_scenes_are_listed(self, call: Call):
         listed = call("scenes", "--json")

@@ -57,10 +57,11 @@ def enclosed(
 
 
 def _gate(mesh: Any, x: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Triangles that bound something: of a volume mesh, the faces that exactly one solid has."""
+    """Triangles that bound something: of a mesh with solids, the faces that exactly one of them has."""
     subject, x = subject_of(mesh, interior=False), as_positions(x, "x")
-    volume = subject.volume
-    faces = subject.features.faces if volume is None else volume.faces[volume.solids_at_faces == 1]
+    faces, volume = subject.features.faces, subject.volume
+    if volume is not None and volume.solid_count:
+        faces = volume.faces[volume.solids_at_faces == 1]
     require_in_range(faces, "faces", len(x))
     return faces, x
 

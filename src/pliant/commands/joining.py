@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.commands.inputs import Mesh
-from pliant.contacts import Intersections
+from pliant.contacts import Intersections, Proximity
+from pliant.mesh.features import VERTEX_FACE
+from pliant.mesh.triangles import TriMesh
 
 
 class Joined(NamedTuple):
@@ -41,6 +43,21 @@ class Joined(NamedTuple):
             some = found[keys == key]
             ids = some.faces - self.first_face[[a, b]].astype(some.faces.dtype)
             yield (a, b), replace(some, faces=ids)
+
+    def told(self, near: Proximity) -> tuple[Proximity, np.ndarray]:
+        """The same with the ids that features have in their files, and (k, 2) numbers of the two files of each pair."""
+        # Edges are sorted by their vertices: those of a file follow each other, in the order that they have there.
+        first_edge = np.searchsorted(TriMesh(self.faces).edges[:, 0], self.first_vertex)
+        at = np.where(near.kind[:, None] == VERTEX_FACE, (0, 1), (0, 2))  # a vertex of the one and of the other
+        vertices = np.take_along_axis(near.vertices, at, axis=1)
+        files = np.searchsorted(self.first_vertex, vertices, side="right") - 1
+        is_vertex_face = near.kind == VERTEX_FACE
+        first = np.where(is_vertex_face, self.first_vertex[files[:, 0]], first_edge[files[:, 0]])
+        second = np.where(is_vertex_face, self.first_face[files[:, 1]], first_edge[files[:, 1]])
+        elements = (near.elements - np.stack((first, second), axis=1)).astype(np.int32)
+        corners = np.searchsorted(self.first_vertex, near.vertices, side="right") - 1
+        ids = (near.vertices - self.first_vertex[corners]).astype(np.int32)
+        return replace(near, elements=elements, vertices=ids), files
 
 
 def join(meshes: Sequence[Mesh]) -> Joined:

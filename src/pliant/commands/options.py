@@ -44,7 +44,6 @@ class Up(str, Enum):
     z = "z"
 
 
-OneFile = Annotated[Path, typer.Argument(metavar="FILE", help="A mesh; - for standard input.", show_default=False)]
 Files = Annotated[
     list[Path],
     typer.Argument(metavar="FILE", help="Meshes, or patterns in quotes; - for standard input.", show_default=False),

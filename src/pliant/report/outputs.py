@@ -15,7 +15,7 @@ import numpy as np
 
 import pliant
 from pliant.characters.penetrations import Penetrations
-from pliant.contacts import Contacts, Insides, Intersections, Proximity
+from pliant.contacts import Contacts, Enclosed, Insides, Intersections, Proximity
 
 KINDS = np.array(["vertex-face", "edge-edge"])
 # What a row of a table of CSV calls one of several: in JSON a face has "vertices", in CSV columns vertex_0 ...
@@ -64,16 +64,26 @@ def intersection_table(pairs: Intersections, files: tuple[str, str] | None = Non
     return Table("pairs", _repeated(first, len(pairs)) | columns)
 
 
-def proximity_table(near: Proximity) -> Table:
-    """One row per pair of features."""
+def proximity_table(near: Proximity, files: np.ndarray | None = None) -> Table:
+    """One row per pair of features, and the files of the two, (k, 2) names, where there are several."""
     names = ("elements", "vertices", "distance", "points", "normal")
-    return Table("pairs", {"kind": KINDS[near.kind]} | {name: getattr(near, name) for name in names})
+    columns = {"kind": KINDS[near.kind]} | {name: getattr(near, name) for name in names}
+    if files is not None:
+        columns = {"file": files[:, 0]} | columns | {"other_file": files[:, 1]}
+    return Table("pairs", columns)
 
 
 def inside_table(found: Insides | Penetrations, **first: Any) -> Table:
     """One row per vertex and cell."""
     columns = {"kind": np.full(len(found), "vertex-cell"), "vertex": found.vertices, "cell": found.cells}
     return Table("pairs", _repeated(first, len(found)) | columns | {"depth": found.depth, "direction": found.direction})
+
+
+def enclosed_table(found: Enclosed) -> Table:
+    """One row per vertex in a closed surface."""
+    names = ("winding", "on_surface", "depth", "direction")
+    columns = {"kind": np.full(len(found), "vertex-surface"), "vertex": found.vertices}
+    return Table("pairs", columns | {name: getattr(found, name) for name in names})
 
 
 def joined(tables: Iterable[Table]) -> Table:

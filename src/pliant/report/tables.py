@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant._extras import needed
 from pliant._tally import Stage
-from pliant.contacts import Contacts, Insides, Intersections, Proximity
+from pliant.contacts import Contacts, Enclosed, Insides, Intersections, Proximity
 from pliant.report.findings import looked_for
 from pliant.scanning import Scan
 
@@ -121,13 +121,27 @@ def contact_rows(contacts: Contacts, rows: int = ROWS) -> Table:
     return out
 
 
-def near_rows(near: Proximity, x: np.ndarray, rows: int = ROWS) -> Table:
-    """The closest pairs, in a mesh with vertices x."""
+def near_rows(near: Proximity, x: np.ndarray, rows: int = ROWS, files: np.ndarray | None = None) -> Table:
+    """The closest pairs, in a mesh with vertices x; files : (k, 2) names, where there are several."""
     digits = digits_of(x, len(x))
-    out = table(("distance", "pair", "ids", "at"), ("pair", "ids", "at"))
+    ids = ("ids",) if files is None else ("id", "of", "with", "in")
+    out = table(("distance", "pair", *ids, "at"), ("pair", "ids", "of", "in", "at"))
     for i in np.argsort(near.distance, kind="stable")[:rows]:
-        ids = " ".join(map(str, near.elements[i]))
-        out.add_row(f"{near.distance[i]:.6g}", _KINDS[near.kind[i]], ids, point(near.points[i].mean(axis=0), digits))
+        a, b = (str(one) for one in near.elements[i])
+        named = (f"{a} {b}",) if files is None else (a, files[i, 0], b, files[i, 1])
+        where = point(near.points[i].mean(axis=0), digits)
+        out.add_row(f"{near.distance[i]:.6g}", _KINDS[near.kind[i]], *named, where)
+    return out
+
+
+def enclosed_rows(found: Enclosed, x: np.ndarray, rows: int = ROWS) -> Table:
+    """The deepest vertices."""
+    digits = digits_of(x, len(x))
+    out = table(("vertex", "depth", "winding", "at"), ("at",))
+    for i in np.argsort(-np.nan_to_num(found.depth, nan=-1.0), kind="stable")[:rows]:
+        depth = "" if np.isnan(found.depth[i]) else f"{found.depth[i]:.4g}"
+        winding = "on it" if found.on_surface[i] else f"{found.winding[i]}"
+        out.add_row(f"{found.vertices[i]}", depth, winding, point(x[found.vertices[i]], digits))
     return out
 
 
