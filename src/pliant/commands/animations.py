@@ -7,25 +7,31 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from pliant.commands.judging import Judging, judge
 from pliant.commands.options import (
     AllRows,
+    Baseline,
     Clip,
     Culling,
     Every,
     Find,
     First,
     HowCulled,
+    JUnit,
     Kind,
     Last,
+    MaxPairs,
     Merged,
     MeshFile,
     Offenders,
     Pairs,
     Rate,
-    SequenceFile,
+    Sarif,
+    SequenceFiles,
     Up,
+    WrittenBaseline,
 )
-from pliant.commands.running import CLEAN, FOUND, Run, verb
+from pliant.commands.running import Run, fault, verb
 
 if TYPE_CHECKING:
     from pliant.commands.inputs import Opened, Opening
@@ -46,7 +52,8 @@ class Wanted(NamedTuple):
 @verb
 def scan(
     run: Run,
-    sequence: SequenceFile,
+    sequence: SequenceFiles,
+    each: Annotated[bool, typer.Option("--each", help="Each file is a sequence by itself; all clips of each.")] = False,
     find: Annotated[Find, typer.Option(help="Contacts between frames, intersections in them, or both.")] = Find.both,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline: 3D, plots, tables (.html).")
@@ -64,22 +71,42 @@ def scan(
     rate: Rate = None,
     clip: Clip = None,
     all_rows: AllRows = False,
+    max_pairs: MaxPairs = 0,
+    baseline: Baseline = None,
+    write_baseline: WrittenBaseline = None,
+    junit: JUnit = None,
+    sarif: Sarif = None,
 ) -> int:
     """Find what intersects in every frame of a sequence, and all contacts from each frame to the next.
 
-    Of solid cells, the boundary is looked at. --offenders writes the worst frame.
+    Of solid cells, the boundary is looked at. --offenders writes the worst frame. With --each, every file is a sequence
+    by itself, in quotes also a pattern such as 'assets/**/*.glb', and all clips of it are looked at.
     """
     from pliant.commands.inputs import Opening
 
     opening = Opening(first, last, every, merge, mesh, rate, clip)
     files = Wanted(report, png, offenders, up)
-    return follow(run, (sequence, opening), (find, pairs, culling), files, all_rows)
+    judging = Judging(max_pairs, baseline, write_baseline, junit, sarif)
+    judging.begin(run)
+    if each:
+        from pliant.commands.batches import scan_each
+
+        if any(files[:3]):
+            raise fault("--report, --png and --offenders show one sequence: leave --each out")
+        return scan_each(run, sequence, opening, (find, pairs, culling), judging)
+    if len(sequence) > 1:
+        raise fault(f"{len(sequence)} files are several sequences, --each, or frames of one: 'frames/*.obj', in quotes")
+    return follow(run, (sequence[0], opening), (find, pairs, culling), files, all_rows, judging=judging)
 
 
-def follow(run: Run, what: tuple[Path, Opening], how: How, files: Wanted, all_rows: bool, name: str = "scan") -> int:
+def follow(
+    run: Run, what: tuple[Path, Opening], how: How, files: Wanted, all_rows: bool, name: str = "scan",
+    judging: Judging = Judging(),  # noqa: B008 (a tuple of constants)
+) -> int:  # fmt: skip
     """Scan a sequence: say, write and return what was found."""
     import pliant
-    from pliant.commands.inputs import open_frames
+    from pliant.commands.batches import looked_at, scanned_of
+    from pliant.commands.inputs import open_frames, shown
 
     path, opening = what
     for file in files[:3]:
@@ -96,8 +123,10 @@ def follow(run: Run, what: tuple[Path, Opening], how: How, files: Wanted, all_ro
     options = {"find": find, "pairs": pairs, "culling": culling, "threads": run.threads or "all"}
     options["vertices merged"] = f"{opened.merged:,}"
     _write(run, found, opened, files, options)
-    _finish(run, name, found, opened)
-    return FOUND if found else CLEAN
+    scanned = scanned_of(shown(path), opening.clip, found)
+    code, head = judge(run, name, judging, [scanned.case], lambda key: looked_at(key, [scanned], how[0]))
+    _finish(run, name, found, opened, head)
+    return code
 
 
 def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
@@ -140,7 +169,7 @@ def _write(run: Run, found: Scan, opened: Opened, files: Wanted, options: dict[s
         run.say(f"The worst frame is {opened.sequence.numbers[place]}: that is in {files.offenders.as_posix()}")
 
 
-def _finish(run: Run, name: str, found: Scan, opened: Opened) -> None:
+def _finish(run: Run, name: str, found: Scan, opened: Opened, more: dict[str, Any]) -> None:
     from pliant.report.outputs import Result, contact_table, intersection_table, joined, number_or_none
 
     frames = []
@@ -159,6 +188,6 @@ def _finish(run: Run, name: str, found: Scan, opened: Opened) -> None:
         **({"pairs": sum(map(len, tables["intersections"]))} if name == "scan" else {}),
     }
     sizes = {"triangles": len(opened.sequence.faces), "merged": opened.merged}
-    head = counts | {"sequence": opened.sequence.name} | sizes | {"frames": frames}
+    head = counts | more | {"sequence": opened.sequence.name} | sizes | {"frames": frames}
     kept = tuple(joined(some) for some in tables.values() if some)
     run.finish(Result(name, head | {"seconds": found.seconds}, kept))

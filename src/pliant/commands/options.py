@@ -56,6 +56,14 @@ SequenceFile = Annotated[
         show_default=False,
     ),
 ]
+SequenceFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="SEQUENCE",
+        help="A file with frames, a pattern such as 'frames/cloth_*.obj', or the name of an embedded scene.",
+        show_default=False,
+    ),
+]
 Start = Annotated[
     Path,
     typer.Argument(metavar="A", help="The mesh at the start; alone, a sequence of frames.", show_default=False),

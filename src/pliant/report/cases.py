@@ -27,7 +27,7 @@ class Offences(NamedTuple):
 
     kind: str  # of NOUNS
     ids: np.ndarray  # (k, 2) integers, by the numbers of the file; of two files, one in each
-    at: np.ndarray  # (k, 3) where
+    at: np.ndarray | None  # (k, 3) where, if that is known
     frame: int | None = None
 
 
@@ -58,9 +58,9 @@ def words_of(case: Case, some: Offences, row: int) -> str:
     first, second = case.files[0], case.files[-1]
     ids = f"{a} and {b}" if first == second else f"{a} of {first} and {b} of {second}"
     frame = "" if some.frame is None else f"frame {some.frame}: "
-    at = ", ".join(f"{value:.6g}" for value in some.at[row])
+    at = "" if some.at is None else f" at ({', '.join(f'{value:.6g}' for value in some.at[row])})"
     does = "intersect" if some.kind == "face-face" else "touch"
-    return f"{frame}{NOUNS[some.kind]} {ids} {does} at ({at})"
+    return f"{frame}{NOUNS[some.kind]} {ids} {does}{at}"
 
 
 def first_words(case: Case, most: int) -> Iterator[str]:

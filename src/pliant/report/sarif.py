@@ -24,7 +24,7 @@ RULES = {
 
 def write_sarif(cases: Sequence[Case], verb: str, file: IO[bytes], folder: Path) -> None:
     """A result for each offence, with the address of its file from `folder`; known ones are to be left out before."""
-    rules = {name: {"id": name, "name": title.replace(" ", ""), "shortDescription": {"text": title},
+    rules = {name: {"id": name, "name": title.title().replace(" ", ""), "shortDescription": {"text": title},
                     "fullDescription": {"text": about}, "defaultConfiguration": {"level": "error"}}
              for name, title, about in RULES.values()}  # fmt: skip
     places = {name: i for i, name in enumerate(rules)}

@@ -77,6 +77,15 @@ def file_table(rows: Iterable[tuple[str, int | None, int, int]]) -> Table:
     return out
 
 
+def scan_table(rows: Iterable[tuple[str, int, int, int, int]]) -> Table:
+    """Sequence, contacts, pairs, frames and triangles."""
+    out = table(("contacts", "pairs", "frames", "triangles", "sequence"), ("sequence",))
+    for name, contacts, pairs, *sizes in rows:
+        found = ("clean", "") if contacts + pairs == 0 else (f"{contacts:,}", f"{pairs:,}")
+        out.add_row(*found, *(f"{size:,}" for size in sizes), name)
+    return out
+
+
 def between_table(rows: Iterable[tuple[str, str, int]]) -> Table:
     """Two files, and how many pairs there are between them."""
     out = table(("pairs", "between"), ("between",))

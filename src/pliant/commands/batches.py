@@ -1,0 +1,123 @@
+"""Scans of many files: each a sequence by itself, with all of its clips."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pliant
+from pliant.commands.inputs import Opening, expand, open_frames
+from pliant.commands.judging import Judging, judge
+from pliant.commands.options import Culling, Find, Pairs
+from pliant.commands.running import FAILED, Run, complain
+from pliant.report.cases import Case, Key, Offences
+from pliant.report.outputs import Result
+from pliant.report.tables import count, scan_table
+
+if TYPE_CHECKING:
+    from pliant.scanning import Scan
+
+How = tuple[Find, Pairs, Culling]
+_WITH_CLIPS = (".glb", ".gltf")
+
+
+class Scanned(NamedTuple):
+    """One sequence: a case, and what the table says of it."""
+
+    case: Case
+    frames: tuple[int, ...] = ()  # numbers of those that were looked at
+    triangles: int = 0
+    contacts: int = 0
+    pairs: int = 0
+
+
+def scan_each(run: Run, paths: list[Path], opening: Opening, how: How, judging: Judging) -> int:
+    """Scan every file and every clip of it; those that cannot be read are named, and the others scanned."""
+    files, scanned = expand(paths), []
+    with run.bar("Files") as progress:
+        for done, path in enumerate(files, 1):
+            scanned += [_scan(run, path, opening._replace(clip=clip), how) for clip in _clips(path, opening.clip)]
+            if progress:
+                progress(done, len(files))
+    _say(run, scanned)
+    code, head = judge(run, "scan", judging, [one.case for one in scanned], lambda key: looked_at(key, scanned, how[0]))
+    totals = {"contacts": sum(one.contacts for one in scanned), "pairs": sum(one.pairs for one in scanned)}
+    run.finish(Result("scan", totals | head | {"sequences": [_row(one) for one in scanned]}))
+    return FAILED if any(one.case.error for one in scanned) else code
+
+
+def _clips(path: Path, wanted: str | None) -> list[str | None]:
+    """The clip that is wanted, or all that a file has; None for a file without any."""
+    if wanted is not None or path.suffix.lower() not in _WITH_CLIPS:
+        return [wanted]
+    try:
+        return list(pliant.io.clip_names(path)) or [None]
+    except (pliant.MeshError, OSError):
+        return [None]  # what is wrong is said where the file is opened
+
+
+def _scan(run: Run, path: Path, opening: Opening, how: How) -> Scanned:
+    find, pairs, culling = (one.value for one in how)
+    name = path.as_posix()
+    try:
+        sequence = open_frames(run, path, opening).sequence
+        found = pliant.scan(sequence, find=find, pairs=pairs, culling=culling, threads=run.threads)
+    except (pliant.MeshError, OSError) as error:
+        message = str(error) if str(error).startswith(path.name) else f"{name}: {error}"
+        complain(message)
+        return Scanned(Case((name,), clip=opening.clip, error=" ".join(message.split())))
+    return scanned_of(name, opening.clip, found)
+
+
+def scanned_of(name: str, clip: str | None, found: Scan) -> Scanned:
+    """What a scan means to build servers."""
+    case = Case((name,), _offences(found), clip, seconds=found.seconds)
+    counts = int(found.contact_counts.sum()), int(found.intersection_counts.sum())
+    return Scanned(case, tuple(one.number for one in found.frames), len(found.sequence.faces), *counts)
+
+
+def _offences(found: Scan) -> tuple[Offences, ...]:
+    out = []
+    for one in found.frames:
+        for kind, name in enumerate(("vertex-face", "edge-edge") if one.contacts else ()):
+            assert one.contacts is not None
+            some = one.contacts[one.contacts.kind == kind]
+            if len(some):
+                out.append(Offences(name, some.elements, None, one.number))
+        if one.intersections:
+            middle = one.intersections.segments.mean(axis=1)
+            out.append(Offences("face-face", one.intersections.faces, middle, one.number))
+    return tuple(out)
+
+
+def looked_at(key: Key, scanned: list[Scanned], find: Find) -> bool:
+    """Whether known offenders would have been found. Frame 12 of a run from 12 on has no way to it that was seen."""
+    unwanted = Find.contacts if key.kind == "face-face" else Find.intersections
+    if find == unwanted:
+        return False
+    for one in scanned:
+        if one.case.files == key.files and one.case.clip == key.clip and not one.case.error:
+            return key.frame in (one.frames if key.kind == "face-face" else one.frames[1:])
+    return False
+
+
+def _say(run: Run, scanned: list[Scanned]) -> None:
+    fine = [one for one in scanned if not one.case.error]
+    worst = sorted(fine, key=lambda one: -one.case.total)
+    rows = ((one.case.name, one.contacts, one.pairs, len(one.frames), one.triangles) for one in worst)
+    run.say(scan_table(rows) if fine else None)
+    clean = sum(not one.case.total for one in fine)
+    broken = f", {len(scanned) - len(fine):,} could not be read" if len(fine) < len(scanned) else ""
+    words = f"{clean:,} clean, {count(sum(one.contacts for one in fine), 'contact')} and "
+    words += f"{count(sum(one.pairs for one in fine), 'pair')} in the others{broken}"
+    run.say("", f"{count(len(scanned), 'sequence')}: {words}.")
+    if clean < len(fine):
+        run.say("One by itself: pliant scan FILE, with --clip NAME where there are several.", style="dim")
+
+
+def _row(one: Scanned) -> dict[str, Any]:
+    named: dict[str, Any] = {"file": one.case.files[0]} | ({} if one.case.clip is None else {"clip": one.case.clip})
+    if one.case.error:
+        return named | {"error": one.case.error}
+    counts = {"contacts": one.contacts, "pairs": one.pairs}
+    return named | {"frames": len(one.frames), "triangles": one.triangles} | counts | {"seconds": one.case.seconds}
