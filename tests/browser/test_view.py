@@ -26,7 +26,7 @@ def page(browser, viewer, request):
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.goto(viewer.url)
-    page.get_by_text("0 of 0 .. 3").wait_for()
+    page.get_by_text("of 0 .. 3").wait_for()
     yield page
     page.close()
     assert errors == []
@@ -43,6 +43,8 @@ def test_timeline_layers_and_contacts(page, viewer):
     assert len(contacts.vf) > 0
     timeline = page.get_by_role("slider").first
     timeline.focus()
+    timeline.press("Home")
+    page.get_by_text("0 of 0 .. 3").wait_for()
     timeline.press("ArrowRight")
     timeline.press("ArrowRight")
     page.get_by_text("2 of 0 .. 3").wait_for()
@@ -74,3 +76,29 @@ def test_something_is_drawn(page):
     page.wait_for_timeout(2000)
     share = coloured(page.locator("canvas").first.screenshot(timeout=PATIENCE))
     assert 0.01 < share < 0.9
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_follows_the_colour_scheme(browser, viewer, scheme):
+    from tests.browser.pixels import pixels
+
+    page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+    page.set_default_timeout(PATIENCE)
+    page.goto(viewer.url)
+    page.get_by_text("of 0 .. 3").wait_for()
+    page.wait_for_timeout(1000)
+    corner = pixels(page.screenshot(timeout=PATIENCE, clip={"x": 4, "y": 790, "width": 4, "height": 4}))
+    assert (corner[:, :, :3].mean() < 80) == (scheme == "dark")
+    page.close()
+
+
+def test_a_narrow_window_shows_more_scene_than_controls(browser, viewer):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.set_default_timeout(PATIENCE)
+    page.goto(viewer.url)
+    page.get_by_text("within a part").wait_for(state="attached")
+    page.get_by_text("between parts").wait_for(state="attached")
+    top = page.get_by_text("pliant: bishop").bounding_box()["y"]
+    assert top > 0.5 * 844
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.close()

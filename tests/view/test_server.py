@@ -60,6 +60,24 @@ def test_page_is_served_on_the_loopback(viewer):
     assert "two" in repr(viewer)
 
 
+def test_it_starts_at_the_worst_frame(viewer):
+    until(lambda: viewer.now is not None)
+    found = pliant.scan(SEQUENCE)
+    worst = int(np.argmax(found.contact_counts + found.intersection_counts))
+    assert worst > 0
+    assert viewer.now[0].frame == viewer.panel.frame.value == worst
+
+
+def test_a_frame_that_is_asked_for_comes_first():
+    pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
+    viewer = pliant.view.serve(SEQUENCE, port=0, block=False)
+    viewer.panel.frame.value = 1
+    try:
+        until(lambda: viewer.now is not None and viewer.now[0].frame == 1)
+    finally:
+        viewer.stop()
+
+
 def test_controls_change_what_is_shown(viewer):
     until(lambda: viewer.now is not None)
     found = pliant.scan(SEQUENCE)

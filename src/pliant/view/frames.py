@@ -65,6 +65,11 @@ class Frames:
         """Of what is kept."""
         return sum(frame.nbytes for frame in self._kept.values())
 
+    @property
+    def worst(self) -> int:
+        """The one in which most was found, of those that were looked at; the first among equals."""
+        return int(np.argmax(self.counts.sum(axis=1)))
+
     def __getitem__(self, number: int) -> FrameView:
         number = range(len(self))[number]
         if number in self._kept:

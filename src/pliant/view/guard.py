@@ -19,6 +19,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from pliant.view.schemes import fitted_to_browser
+
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
     from websockets.datastructures import Headers
@@ -116,6 +118,7 @@ class Guard:
                 return _refusal()
             answer = inner(connection, dataclasses.replace(request, path=request.path[1 + len(self.token) :] or "/"))
             if answer is not None:
+                answer = fitted_to_browser(answer)
                 answer.headers["Referrer-Policy"] = "no-referrer"  # the address is the key
             return answer
 

@@ -35,6 +35,7 @@ class Panel:
     """
 
     changed: threading.Event
+    touched: bool  # by somebody in a browser, or the frame by a program
     asked_to_compare: threading.Event
     frame: viser.GuiSliderHandle[int]
     speed: viser.GuiSliderHandle[int]
@@ -60,6 +61,7 @@ class Panel:
     def __init__(self, server: viser.ViserServer, frames: int, up: str) -> None:
         self.changed = threading.Event()
         self.asked_to_compare = threading.Event()
+        self.touched = False
         gui = server.gui
         with gui.add_folder("Time"):
             self.frame = gui.add_slider("frame", 0, max(frames - 1, 0), 1, 0, disabled=frames < 2)
@@ -67,8 +69,8 @@ class Panel:
             self.speed = gui.add_slider("frames a second", 1, 60, 1, 12, disabled=frames < 2)
             self.about_frame = gui.add_html("")
         with gui.add_folder("Layers"):
-            self.within = gui.add_checkbox("self", True, hint="pairs of one object with itself")
-            self.between = gui.add_checkbox("inter", True, hint="pairs of two objects")
+            self.within = gui.add_checkbox("within a part", True, hint="pairs of one part with itself")
+            self.between = gui.add_checkbox("between parts", True, hint="pairs of two parts")
             self.vertex_face = gui.add_checkbox("vertex-face", True)
             self.edge_edge = gui.add_checkbox("edge-edge", True)
             self.intersections = gui.add_checkbox("intersections", True, hint="triangles that intersect in this frame")
@@ -82,7 +84,7 @@ class Panel:
             self.at_contact = gui.add_checkbox("at its time", False, hint="the surface when this contact happens")
             self.approach = gui.add_button("go there")
             self.about_contact = gui.add_html("")
-        with gui.add_folder("Culling"):
+        with gui.add_folder("Culling", expand_by_default=False):
             self.compare = gui.add_button("compare ways of culling")
             self.about_culling = gui.add_html("")
         for control in self._controls():
@@ -94,7 +96,8 @@ class Panel:
         looks = self.points, self.edges, self.through, self.follow, self.up
         return (self.frame, self.play, self.speed, *layers, *looks, self.contact, self.at_contact)
 
-    def _note(self, _: Any) -> None:
+    def _note(self, event: Any) -> None:
+        self.touched = self.touched or event.client is not None or event.target is self.frame
         self.changed.set()
 
     def _note_compare(self, _: Any) -> None:

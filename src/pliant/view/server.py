@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import viser
 
 _PATIENCE = 0.2  # seconds between looks at whether to stop
+_SEARCH = 15.0  # seconds to look for the worst frame before one is shown that is the worst so far
 
 
 def serve(
@@ -190,6 +191,7 @@ class Viewer:
 
     def run(self) -> None:
         """Show what the controls ask for, until ``stop`` or Ctrl-C."""
+        self._start_at_worst()
         self.panel.changed.set()
         while not self._ending:
             self.panel.changed.wait(self._pause())
@@ -202,6 +204,19 @@ class Viewer:
                 self.panel.play.value = False
                 self.panel.about_frame.content = note(f"frame {self.panel.frame.value}: {error}")
                 self._now = None
+
+    def _start_at_worst(self) -> None:
+        """Look at frames until the time is up or somebody touches a control; what is found is kept for later."""
+        end = time.perf_counter() + _SEARCH
+        for number in range(len(self.frames)):
+            if self._ending or self.panel.touched or time.perf_counter() > end:
+                break
+            words = f"looking for the worst frame: {number + 1} of {len(self.frames)} ..."
+            self.panel.about_frame.content = note(words)
+            with contextlib.suppress(MeshError, OSError):  # said when it is shown
+                self.frames[number]
+        if not self.panel.touched:
+            self.panel.frame.value = self.frames.worst
 
     def _pause(self) -> float:
         if not self.panel.play.value:

@@ -64,7 +64,7 @@ def contact_words(frame: FrameView, row: int) -> str:
     contacts = frame.contacts
     edges = int(contacts.kind[row]) == 1
     first, second = contacts.elements[row].tolist()
-    of = "one object with itself" if frame.contacts_within[row] else "two objects"
+    of = "within a part" if frame.contacts_within[row] else "between parts"
     rows = [
         ("contact", f"row {row}: {'edge-edge' if edges else 'vertex-face'}, {of}"),
         ("elements", f"edges {first} and {second}" if edges else f"vertex {first}, face {second}"),
