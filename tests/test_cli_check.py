@@ -146,7 +146,7 @@ class TestLimits:
         write_obj(folder / "body.obj", CROSSING)
         new = call(*args, "--baseline", "known.json")
         assert new.code == 1
-        assert "1 are known (known.json) and 1 are new" in new.out
+        assert "Known (known.json): 1. New: 1." in new.out
         assert call(*args, "--baseline", "known.json", "--max-pairs", "1").code == 0
 
     def test_gone_ones_are_said(self, call: Call, folder: Path):

@@ -23,9 +23,69 @@ _FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def blocks(page: Path, language: str) -> list[tuple[int, str]]:
     """Line and text of every block of a language."""
+    return [(line, text) for line, name, text in all_blocks(page) if name == language]
+
+
+def all_blocks(page: Path) -> list[tuple[int, str, str]]:
+    """Line, language and text of every block that names a language."""
     text = page.read_text("utf-8")
-    found = [(text.count("\n", 0, match.start(2)) + 1, match) for match in _FENCE.finditer(text)]
-    return [(line, match[2]) for line, match in found if match[1] == language]
+    return [(text.count("\n", 0, match.start(2)) + 1, match[1], match[2]) for match in _FENCE.finditer(text)]
+
+
+def sessions(text: str) -> list[tuple[str, list[str]]]:
+    """The commands of a block of a console, and the lines that each is said to print."""
+    out: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            out.append((line[2:], []))
+        else:
+            out[-1][1].append(line)
+    return [(call, "\n".join(lines).rstrip().splitlines()) for call, lines in out]
+
+
+class Console:
+    """Runs what the pages show in a console, in this process, so that nothing is compiled twice."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys, self.code = capsys, 0
+
+    def run(self, call: str) -> list[str]:
+        """What is printed, without what differs from run to run."""
+        from pliant.cli import main
+
+        self._capsys.readouterr()
+        name, *words = shlex.split(call)
+        if call == "echo $?":
+            return [str(self.code)]
+        if name == "cat":
+            said = "".join(Path(word).read_text("utf-8") for word in words)
+        else:
+            assert name == "pliant", f"{call}: only pliant, cat and echo $? can be run here"
+            with pytest.raises(SystemExit) as end:
+                main(words)
+            assert isinstance(end.value.code, int)
+            self.code = end.value.code
+            said = "".join(self._capsys.readouterr())
+        lines = [line for line in said.splitlines() if "compiling kernels" not in line]
+        return [steady(line) for line in lines]
+
+
+def steady(line: str) -> str:
+    """A line without times, which differ, and without the blanks that end it."""
+    return re.sub(r"\b\d+\.\d+ s\b", "# s", re.sub(r'\btime="[\d.]+"', 'time="#"', line)).rstrip()
+
+
+def as_pattern(lines: list[str]) -> re.Pattern[str]:
+    """What matches these lines; one of three dots alone stands for any lines."""
+    parts = [r"(?:.*\n)*?" if line == "..." else re.escape(steady(line)) + r"\n" for line in lines]
+    return re.compile("".join(parts))
+
+
+def test_sessions_and_patterns():
+    assert sessions("$ a b\nx\n\n$ c\n") == [("a b", ["x"]), ("c", [])]
+    pattern = as_pattern(["1.2 s (x)", "...", "end"])
+    assert pattern.fullmatch("# s (x)\nmore\nlines\nend\n")
+    assert not pattern.fullmatch("# s (x)\nmore\n")
 
 
 def test_blocks_are_found_with_their_lines(tmp_path: Path):
@@ -38,24 +98,65 @@ def test_blocks_are_found_with_their_lines(tmp_path: Path):
 
 
 @pytest.mark.parametrize("page", PAGES_THAT_RUN, ids=lambda page: page.stem)
-def test_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """All Python of a page, from top to bottom in one namespace and an empty folder."""
+def test_code_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """All Python of a page, from top to bottom in one namespace and an empty folder; and its commands, which print what
+    the page says that they print."""
     monkeypatch.chdir(tmp_path)
     code = blocks(page, "python")
     assert code
     assert page.name == "README.md" or any("assert " in text for _, text in code), "a page that claims has to show"
     names: dict[str, object] = {"__name__": page.stem}
-    for line, text in code:
-        exec(compile("\n" * (line - 1) + text, str(page), "exec"), names)
+    console = Console(capsys)
+    for line, language, text in all_blocks(page):
+        if language == "python":
+            exec(compile("\n" * (line - 1) + text, str(page), "exec"), names)
+        for call, lines in sessions(text) if language == "console" else ():
+            said = console.run(call)
+            whole = "".join(f"{one}\n" for one in said)
+            assert as_pattern(lines).fullmatch(whole), f"{page.name}: {call} prints\n{whole}"
+
+
+def test_the_workflow_of_the_page_does_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Its steps are run in a folder with assets: known offenders pass, a new one fails."""
+    yaml = pytest.importorskip("yaml")
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "tasks" / "continuous-integration.md"
+    names: dict[str, object] = {}
+    exec(blocks(page, "python")[0][1], names)
+    ((_, text),) = blocks(page, "yaml")
+    workflow = yaml.safe_load(text)
+    assert workflow.keys() == {"name", True, "permissions", "jobs"}  # YAML takes a bare "on" for true
+    steps = workflow["jobs"]["assets"]["steps"]
+    calls = [step["run"] for step in steps if step.get("run", "").startswith("pliant ")]
+    assert calls
+    console = Console(capsys)
+    console.run("pliant check --each 'assets/**/*.obj' --write-baseline assets/known.json")
+    for call in calls:
+        console.run(call)
+        assert console.code == 0, call
+    sarif = next(step["with"]["sarif_file"] for step in steps if "upload-sarif" in step.get("uses", ""))
+    assert Path(sarif).exists()
+    lamp = Path("assets/props/lamp.obj")
+    (lamp.parent / "new.obj").write_bytes(lamp.read_bytes())
+    for call in calls:
+        console.run(call)
+        assert console.code == 1, call
+    assert "assets/props/new.obj" in Path(sarif).read_text("utf-8")
 
 
 def commands() -> list[tuple[str, list[str]]]:
     """Where, and the words of every call of pliant in a shell block of a page, without its redirections."""
     found = []
     for page in [CHECKOUT / "README.md", *sorted(DOCS.rglob("*.md"))]:
-        for line, text in blocks(page, "sh"):
-            for offset, call in enumerate(text.splitlines()):
-                words = shlex.split(call, comments=True)
+        for line, language, text in all_blocks(page):
+            for offset, call in enumerate(text.splitlines() if language in ("sh", "console") else ()):
+                if language == "console" and not call.startswith("$ "):
+                    continue
+                words = shlex.split(call.removeprefix("$ "), comments=True)
                 if words and words[0] == "pliant":
                     found.append((f"{page.name}:{line + offset}", words[1:]))
     return found

@@ -45,7 +45,7 @@ def judge(
         new, there, gone = baseline.judge(cases, known, how.baseline.parent, looked_at)
         head = {"baseline": {"known": there, "new": total_of(new), "gone": gone}}
         name = how.baseline.as_posix()
-        run.say(f"Of these, {there:,} are known ({name}) and {total_of(new):,} are new.", style="bold")
+        run.say(f"Known ({name}): {there:,}. New: {total_of(new):,}.", style="bold")
         if gone:
             run.say(
                 f"{count(gone, 'known one')} {'is' if gone == 1 else 'are'} gone: --write-baseline {name} forgets them"
