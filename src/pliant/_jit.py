@@ -34,7 +34,7 @@ _njit: Any = njit  # a kernel keeps the type of its function
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
 # Files, pages and commands: no kernel depends on what is there, but for a file that has kernels of its own.
-_WITHOUT_KERNELS = ("io", "report", "view", "commands", "cli.py")
+_WITHOUT_KERNELS = ("io", "report", "view", "commands", "cli.py", "_terminal.py", "_caches.py")
 
 
 def _digest() -> str:

@@ -1,9 +1,13 @@
-"""What people read: one line on standard error, without characters that a terminal would obey."""
+"""What people read: one line on standard error, without characters that a terminal obeys; and streams that fail."""
 
 from __future__ import annotations
 
 import contextlib
+import io
+import os
 import sys
+from collections.abc import Iterator
+from typing import TextIO
 
 # C0, DEL and C1; marks and overrides that turn the direction of text, and separators of lines that are none here.
 _OBEYED = (*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
@@ -26,3 +30,41 @@ def complain(message: str) -> None:
         return
     with contextlib.suppress(OSError, ValueError):
         print(f"pliant: {printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
+
+
+class Nowhere(io.TextIOWrapper):
+    """In place of a stream that was closed before Python began, as by `>&-`: what goes there is lost."""
+
+    def __init__(self) -> None:
+        super().__init__(io.FileIO(os.devnull, "r+"), encoding="utf-8", errors="backslashreplace")
+
+
+@contextlib.contextmanager
+def to_standard_output() -> Iterator[None]:
+    """Errors of writing say where."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.strerror and not isinstance(error, BrokenPipeError):
+            error.filename = "standard output"
+        raise
+
+
+def flushed(stream: TextIO | None) -> OSError | None:
+    """Write what is left in a stream; where that fails, the error, and it is lost.
+
+    Python would try again at its end, and then end in a code of its own.
+    """
+    if stream is None:
+        return None
+    try:
+        stream.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+        return error
+    except ValueError:  # closed by somebody
+        pass
+    return None

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pliant
+from pliant._terminal import complain
 from pliant.commands.inputs import Opening, expand, open_frames
 from pliant.commands.judging import Judging, judge
 from pliant.commands.options import Culling, Find, Pairs
-from pliant.commands.running import FAILED, Run, complain
+from pliant.commands.running import FAILED, Run
 from pliant.report.cases import Case, Key, Offences
 from pliant.report.outputs import Result
 from pliant.report.tables import count, scan_table

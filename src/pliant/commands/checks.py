@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from pliant._terminal import complain
 from pliant.commands.judging import Judging, judge
 from pliant.commands.options import (
     AllRows,
@@ -23,7 +24,7 @@ from pliant.commands.options import (
     Sarif,
     WrittenBaseline,
 )
-from pliant.commands.running import FAILED, Run, complain, fault, verb
+from pliant.commands.running import FAILED, Run, fault, verb
 
 if TYPE_CHECKING:
     from pliant._threads import Progress

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import glob
-import shutil
 import sys
 import tempfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from pliant.mesh.welding import Merging, merging_of
 from pliant.scenes import VolumeScene
 from pliant.sequence import Sequence, require_together
 
+MOST_OF_STANDARD_INPUT = 4 << 30  # bytes, kept on a disk that is not ours to fill
 SOLID = ("tetra", "hexahedron", "wedge", "pyramid")
 # How files of each format begin. STL in text begins with "solid", and so may binary ones: told apart by their length.
 _BEGINNINGS = (
@@ -192,14 +192,32 @@ def on_disk(run: Run, path: Path, ending: str | None = None) -> Path:
         return path
     if run.input is not None:
         return run.input
+    if sys.stdin is None:
+        raise OptionError("standard input is closed; pipe a file into it: pliant ... - < FILE")
     if sys.stdin.isatty():
         raise OptionError("standard input is the keyboard; pipe a file into it: pliant ... - < FILE")
     folder = Path(run.enter_context(tempfile.TemporaryDirectory(prefix="pliant-")))
     raw = folder / "stdin"
     with raw.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+        _spool(file)
     run.input = raw.rename(raw.with_suffix("." + (ending or _ending(raw)).lstrip(".")))
     return run.input
+
+
+def _spool(file: IO[bytes]) -> None:
+    spent, doing = 0, "read"
+    try:
+        while chunk := sys.stdin.buffer.read(1 << 20):
+            spent += len(chunk)
+            if spent > MOST_OF_STANDARD_INPUT:
+                most = f"{MOST_OF_STANDARD_INPUT:,} bytes"
+                raise OptionError(f"standard input is longer than {most}; write it to a file, and name that")
+            doing = f"kept in {tempfile.gettempdir()}"
+            file.write(chunk)
+            file.flush()
+            doing = "read"
+    except OSError as error:
+        raise OptionError(f"standard input cannot be {doing}: {error.strerror}") from error
 
 
 def shown(path: Path) -> str:

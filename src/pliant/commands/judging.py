@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pliant.commands.running import CLEAN, FOUND, Run, complain, fault
+from pliant._terminal import complain
+from pliant.commands.running import CLEAN, FOUND, Run, fault
 
 if TYPE_CHECKING:
     from pliant.report.cases import Case, Key

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import os
 import sys
 import textwrap
 import warnings
@@ -15,17 +14,19 @@ from typing import IO, TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
+from pliant._terminal import Nowhere, complain, printable, to_standard_output
 from pliant.commands.options import STANDARD, Shared
+from pliant.commands.places import require_apart
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
     from pliant._tally import Stage
     from pliant._threads import Progress
     from pliant.report.outputs import Result
 
 CLEAN, FOUND, FAILED = 0, 1, 2
-PIPE_CLOSED = 141  # what a shell reports for a program that wrote to nobody
 WIDTH = 1000  # columns where there is no terminal: lines of a file are never folded
 
 
@@ -46,15 +47,10 @@ def verb(work: Callable[..., int]) -> Callable[..., None]:
 
     @functools.wraps(work)
     def command(**given: Any) -> None:
+        require_apart(parameters, given)
         shared = Shared(**{name: given.pop(name) for name in Shared._fields})
-        try:
-            with Run(shared) as run:
-                code = work(run, **given)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # What is still in the buffer is written at exit, to nobody as well: to nowhere instead.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = PIPE_CLOSED
+        with Run(shared) as run:
+            code = work(run, **given)
         raise typer.Exit(code)
 
     vars(command)["__signature__"] = inspect.Signature(parameters)
@@ -68,11 +64,14 @@ class Run(contextlib.ExitStack):
     def __init__(self, shared: Shared) -> None:
         super().__init__()
         self.threads, self.verbose = shared.threads, shared.verbose
-        self._shared = shared
+        shared = self._shared = shared._replace(csv=as_standard(shared.csv), npz=as_standard(shared.npz))
         self.input: Path | None = None  # where standard input was put
         taken = shared.as_json + (shared.csv == STANDARD) + (shared.npz == STANDARD)
         if taken > 1:
             raise fault("one of --json, --csv - and --npz - can have standard output; give the others a file")
+        if taken:
+            require_standard_output()
+        self._standard_is_taken = bool(taken)
         self._speaks = not (shared.quiet or taken)
         self._written: list[Path] = []
         for path in (shared.csv, shared.npz):
@@ -90,26 +89,29 @@ class Run(contextlib.ExitStack):
     @functools.cached_property
     def console(self) -> Console:
         """Standard output, for people."""
-        from rich.console import Console
+        from pliant.report.consoles import PlainConsole
 
-        console = Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+        console = PlainConsole(highlight=False, markup=False, emoji=False, soft_wrap=False)
         if not console.is_terminal:
             console.width = WIDTH
         return console
 
     def say(self, *parts: RenderableType | None, style: str = "") -> None:
         """To people, if there are any: lines end between words on a terminal, and nowhere in a file."""
-        for part in parts if self._speaks else ():
-            if isinstance(part, str):
-                self.console.print(self._folded(part), style=style or None, soft_wrap=True)
-            elif part is not None:
-                self.console.print(part, style=style or None)
+        with to_standard_output():
+            for part in parts if self._speaks else ():
+                if isinstance(part, str):
+                    self.console.print(self._folded(printable(part)), style=style or None, soft_wrap=True)
+                elif part is not None:
+                    self.console.print(part, style=style or None)
 
-    def _folded(self, words: str) -> str:
-        if not self.console.is_terminal:
-            return words
-        width = self.console.width
-        return textwrap.fill(words, width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False)
+    def _folded(self, words: str) -> Text:
+        from rich.text import Text
+
+        if self.console.is_terminal:
+            width = self.console.width
+            words = textwrap.fill(words, width, break_long_words=False, break_on_hyphens=False)
+        return Text(words)
 
     def say_stages(self, stages: tuple[Stage, ...], what: str = "") -> None:
         """What every stage did, to those who asked for it."""
@@ -122,9 +124,10 @@ class Run(contextlib.ExitStack):
     def take_output(self, path: Path | None, folder: bool = False) -> None:
         """A file of the verb's own, or a folder; on standard output, nobody else may speak then."""
         if path == STANDARD:
-            if self._shared.as_json or STANDARD in (self._shared.csv, self._shared.npz):
+            if self._standard_is_taken:
                 raise fault("two results cannot both go to standard output; give one of them a file")
-            self._speaks = False
+            require_standard_output()
+            self._standard_is_taken, self._speaks = True, False
         self.require_room(path, folder)
 
     def require_room(self, path: Path | None, folder: bool = False) -> None:
@@ -155,7 +158,8 @@ class Run(contextlib.ExitStack):
         from pliant.report.writing import write_atomically
 
         if path == STANDARD:
-            write(sys.stdout.buffer)
+            with to_standard_output():
+                write(sys.stdout.buffer)
             return
         write_atomically(path, write)
         self.wrote(path)
@@ -168,7 +172,8 @@ class Run(contextlib.ExitStack):
         from pliant.report.outputs import as_csv, write_json, write_npz
 
         if self._shared.as_json:
-            write_json(result, sys.stdout)
+            with to_standard_output():
+                write_json(result, sys.stdout)
         if self._shared.csv is not None:
             self.write(self._shared.csv, lambda file: file.write(as_csv(result)))
         if self._shared.npz is not None:
@@ -184,6 +189,14 @@ def fault(message: str) -> ValueError:
     return OptionError(message)
 
 
-def complain(message: str) -> None:
-    """One line on standard error."""
-    print(f"pliant: {' '.join(message.split())}", file=sys.stderr, flush=True)
+def as_standard(path: Path | None) -> Path | None:
+    """Names of standard output, such as /dev/stdout, are the same as -."""
+    from pliant.report.writing import descriptor_of
+
+    return STANDARD if path is not None and descriptor_of(path) == 1 else path
+
+
+def require_standard_output() -> None:
+    """Said before anything is computed: a result that nobody could get."""
+    if isinstance(sys.stdout, Nowhere):
+        raise fault("standard output is closed, and the result was to go there")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pliant._terminal import to_standard_output
 from pliant.commands.options import STANDARD, Clip, Every, First, Format, Last, MeshFile, Rate
-from pliant.commands.running import CLEAN, Run, fault, verb
+from pliant.commands.running import CLEAN, Run, fault, require_standard_output, verb
 
 if TYPE_CHECKING:
     from pliant.sequence import Sequence
@@ -88,8 +89,6 @@ def convert(
     from pliant.report.outputs import Result
 
     run.take_output(target, folder=True)
-    if source == target != STANDARD:
-        raise fault("IN and OUT are the same file")
     opening = Opening(first, last, every, False, mesh, rate, clip)
     one, sequence = load_mesh_or_frames(run, source, opening, file_format if source == STANDARD else None)
     ending = file_format if target == STANDARD else None
@@ -109,7 +108,9 @@ def schema() -> None:
     """Print the JSON Schema that all results of --json keep to."""
     from pliant.report.outputs import schema as text
 
-    sys.stdout.write(text())
+    require_standard_output()
+    with to_standard_output():
+        sys.stdout.write(text())
 
 
 def _described(sequence: Sequence) -> str:

@@ -27,7 +27,7 @@ from pliant.commands.options import (
     SequenceFile,
     Up,
 )
-from pliant.commands.running import CLEAN, FOUND, Run, fault, verb
+from pliant.commands.running import CLEAN, FAILED, FOUND, Run, fault, verb
 
 if TYPE_CHECKING:
     from pliant.sequence import Sequence
@@ -197,4 +197,4 @@ def _bench_checkout(run: Run, parts: list[str], repeats: int) -> int:
         raise fault("parts are of the repository's benchmarks, which are not installed; run this in a checkout of it")
     threads = [] if run.threads is None else ["--threads", str(run.threads)]
     command = [sys.executable, "-m", "bench", *parts, *threads, "--repeats", str(repeats)]
-    return subprocess.run(command, cwd=folder).returncode
+    return FAILED if subprocess.run(command, cwd=folder).returncode else CLEAN

@@ -13,6 +13,7 @@ import numpy as np
 
 import pliant
 from pliant._arrays import OptionError
+from pliant._terminal import to_standard_output
 from pliant.commands.inputs import Mesh
 from pliant.commands.options import STANDARD
 from pliant.commands.running import Run
@@ -78,5 +79,5 @@ def to_path(run: Run, path: Path, write: Callable[[Path], object], ending: str |
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
         file = Path(folder) / f"stdout.{ending.lstrip('.')}"
         write(file)
-        with file.open("rb") as content:
+        with file.open("rb") as content, to_standard_output():
             shutil.copyfileobj(content, sys.stdout.buffer)

@@ -12,6 +12,7 @@ from pliant._arrays import OptionError, thread_count
 from pliant._extras import needed
 from pliant._jit import CACHE_FOLDER
 from pliant._tally import Stage, Tally
+from pliant.report.consoles import PlainConsole
 from pliant.report.pages import write_page
 from pliant.report.plots import write_plots
 from pliant.report.scan_sheet import write_contact_sheet
@@ -20,7 +21,7 @@ from pliant.scanning import Scan, ScannedFrame, scan_frames
 from pliant.sequence import Sequence
 
 with needed("rich", "pliant.report"):
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.progress import track
     from rich.progress_bar import ProgressBar
     from rich.table import Table
@@ -45,9 +46,9 @@ def run(
     """Every contact and intersection of a built-in scene: tables on the terminal, a page and pictures in a folder."""
     sequence = _load(scene or SCENE, triangles, frames or (None if scene else FRAMES))
     threads = thread_count(threads)
-    console = Console()
+    console = PlainConsole()
     if not console.is_terminal:
-        console = Console(width=REPORT_WIDTH)
+        console = PlainConsole(width=REPORT_WIDTH)
     console.print(_title(sequence, threads), style="bold", highlight=False, soft_wrap=not console.is_terminal)
     with console.status("Loading kernels; the very first run compiles them ..."):
         console.print(_load_kernels(sequence, threads), highlight=False)
@@ -89,7 +90,7 @@ def _kernel_files() -> int:
     return 0 if CACHE_FOLDER is None else sum(1 for _ in CACHE_FOLDER.rglob("*.nbc"))
 
 
-def _scan(sequence: Sequence, threads: int, console: Console) -> Scan:
+def _scan(sequence: Sequence, threads: int, console: PlainConsole) -> Scan:
     clock, frames = time.perf_counter(), scan_frames(sequence, threads=threads)
     shown = track(
         frames, "Frames", total=len(sequence), console=console, transient=True, disable=not console.is_terminal

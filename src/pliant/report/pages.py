@@ -64,8 +64,8 @@ def write_page(
     record["numbers"] = [frame.number for frame in scan.frames]
     record["files"] = None if scan.sequence.files is None else [scan.sequence.files[one.place] for one in scan.frames]
     record |= _of_stream(stream, shown, scan) | {"run": _run_rows(scan, regions, options or {})}
-    text = assemble(name, record, stream.data)
-    write_atomically(Path(path), lambda file: file.write(text.encode()))
+    page = assemble(name, record, stream.data).encode("utf-8", "backslashreplace")  # names need not be text
+    write_atomically(Path(path), lambda file: file.write(page))
 
 
 def _shown_and_stream(scan: Scan, regions: Regions, findings: Findings, triangles: int) -> tuple[Shown, Stream]:

@@ -17,6 +17,7 @@ import numpy as np
 from pliant._arrays import MeshError, choose
 from pliant._extras import needed
 from pliant._log import LOG
+from pliant._terminal import printable
 from pliant.scenes import Scene
 from pliant.sequence import Sequence
 from pliant.view.comparing import compare
@@ -68,7 +69,7 @@ def serve(
         viewer.start()
         return viewer
     with _ended_by_ctrl_c(viewer):
-        print(f"pliant: {sequence.name} is shown at {viewer.url} (Ctrl-C ends it)", flush=True)
+        print(f"pliant: {printable(sequence.name)} is shown at {viewer.url} (Ctrl-C ends it)", flush=True)
         viewer.run()
     return viewer
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant._arrays import MeshError, ShapeError, as_indices, as_positions, require_in_range
 from pliant._extras import needed
-from pliant.report.writing import OutputError, write_atomically
+from pliant.report.writing import OutputError, through_file, write_atomically
 
 from ..mesh import CORNERS, FileMesh
 from ..polygons import solids_of, surface_of
@@ -84,18 +84,6 @@ def as_mesh(points: Any, cells: Mapping[str, Any] | Any) -> FileMesh:
     for kind, indices in rows.items():
         require_in_range(indices, kind, len(x))
     return FileMesh(rows, x)
-
-
-def through_file(path: Path, write_to: Callable[[Path], object]) -> None:
-    """For libraries that want a path: they get another one of the same ending, that is renamed when it is whole."""
-    unfinished = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        write_to(unfinished)
-        unfinished.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path.name}: cannot be written ({error.strerror or error})") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _write_with_meshio(path: Path, mesh: FileMesh, ending: str) -> None:

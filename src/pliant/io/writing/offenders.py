@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import ShapeError
-from pliant.report.writing import OutputError, write_atomically
+from pliant.report.writing import OutputError, through_file, write_atomically
 
 from . import glb, surfaces, usd, vtu
-from .meshes import USD, as_mesh, through_file
+from .meshes import USD, as_mesh
 
 _RED, _GREY = (214, 39, 40), (211, 211, 211)
 

@@ -11,11 +11,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.report.writing import OutputError, folder_atomically, write_atomically
+from pliant.report.writing import OutputError, folder_atomically, through_file, write_atomically
 
 from ..caches import write_mdd, write_pc2
 from . import surfaces, usd, vtu, xdmf
-from .meshes import USD, as_mesh, through_file, write
+from .meshes import USD, as_mesh, write
 
 if TYPE_CHECKING:
     from pliant.sequence import Sequence

@@ -1,0 +1,104 @@
+"""Which files a call reads and which it writes: none is both, and none is written twice. Said before any work."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
+
+from pliant.commands.options import STANDARD
+
+# Of all parameters that are paths, arguments are read and options are written; but for these.
+_READ_OPTIONS = {"mesh", "baseline", "of"}
+_WRITTEN_ARGUMENTS = {"target"}
+_NUMBER = re.compile(r"%0?\d*d|\*|#+")
+
+
+class Place(NamedTuple):
+    """A path that the user gave, and what for."""
+
+    path: Path
+    name: str  # of the option or the argument
+    written: bool
+
+
+def require_apart(parameters: Iterable[inspect.Parameter], given: dict[str, Any]) -> None:
+    """An error where a file would be read and written, or written twice."""
+    places = [place for one in parameters for place in _places(one, given.get(one.name)) if place.path != STANDARD]
+    written = [place for place in places if place.written]
+    if not written:
+        return
+    for i, place in enumerate(written):
+        for other in written[:i]:
+            if (_same(place.path, other.path) or _same(other.path, place.path)) and not _same(
+                place.path, Path(os.devnull)
+            ):
+                raise _fault(f"{other.name} and {place.name} name the same file, {place.path}; give each its own")
+    for place in places:
+        for member in () if place.written else _members(place.path):
+            for output in written:
+                if _same(output.path, member):
+                    raise _fault(f"{output.name} {output.path} would replace a file that is read; name another one")
+
+
+def _places(parameter: inspect.Parameter, value: Any) -> Iterator[Place]:
+    info = next((one for one in get_args(parameter.annotation) if isinstance(one, ParameterInfo)), None)
+    argument = isinstance(info, ArgumentInfo)
+    written = parameter.name in _WRITTEN_ARGUMENTS if argument else parameter.name not in _READ_OPTIONS
+    for one in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(one, Path) or (argument and isinstance(one, str)):
+            yield Place(Path(one), _name(parameter, info), written)
+
+
+def _name(parameter: inspect.Parameter, info: ParameterInfo | None) -> str:
+    if isinstance(info, ArgumentInfo):
+        return str(info.metavar or parameter.name.upper())
+    declared = info.param_decls if isinstance(info, OptionInfo) else None
+    return next(iter(declared or ()), "--" + parameter.name.replace("_", "-"))
+
+
+def _members(path: Path) -> Iterator[Path]:
+    """The files that an input stands for: itself, those of a pattern, those of a folder."""
+    if path.is_dir():
+        yield from path.iterdir()
+    elif path.exists():
+        yield path
+    elif path.parent.is_dir() and _NUMBER.search(path.name):
+        fits = _pattern(path.name)
+        yield from (other for other in path.parent.iterdir() if fits.fullmatch(other.name))
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """What names the files of a pattern may have: more rather than fewer."""
+    return re.compile(".*".join(map(re.escape, _NUMBER.split(name))), re.DOTALL)
+
+
+def _same(a: Path, b: Path) -> bool:
+    """Whether writing to a would write to b; the name of a may stand for numbered files."""
+    try:
+        return a.samefile(b)  # hard links and other spellings too
+    except OSError:
+        pass
+    if _key(a) == _key(b):
+        return True
+    numbered = _NUMBER.search(a.name) and not a.exists()
+    return bool(numbered and _key(a.parent) == _key(b.parent) and _pattern(a.name).fullmatch(b.name))
+
+
+def _key(path: Path) -> str:
+    """Equal for paths of one file that need not be there yet."""
+    real = os.path.normcase(os.path.realpath(path))
+    return unicodedata.normalize("NFC", real).casefold() if sys.platform == "darwin" else real
+
+
+def _fault(message: str) -> ValueError:
+    from pliant._arrays import OptionError
+
+    return OptionError(message)
