@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant._arrays import MeshError, ShapeError, as_positions
 from pliant.mesh.parts import Parts
+from pliant.mesh.space import Space
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
 from pliant.mesh.welding import Merging, merging_of
@@ -43,6 +44,7 @@ class Sequence:
     objects : (n,) label of the object that each vertex belongs to; default: connected components
     parts : ``pliant.io.Parts``, names for the faces, such as those of OBJ groups
     numbers : (f,) integers that the frames are known by, such as those in the names of files; default: from 0 on
+    space : ``pliant.io.Space``, which axis points up and how long a unit is, where the file says
     files : (f,) names of the files that the frames are in, where each has its own
     name : what messages and reports call it
     """
@@ -58,6 +60,7 @@ class Sequence:
         parts: Parts | None = None,
         numbers: Any = None,
         files: Iterable[str] | None = None,
+        space: Space | None = None,
         name: str = "sequence",
     ) -> None:
         self.cells: dict[str, Any] | None = None if cells is None else dict(cells)
@@ -75,6 +78,7 @@ class Sequence:
         self.parts = parts
         if parts is not None and len(parts.of_face) != len(self.faces):
             raise ShapeError(f"parts name {len(parts.of_face)} faces, but there are {len(self.faces)}")
+        self.space = space
         self.name = name
         self._frames = frames
 
@@ -127,7 +131,7 @@ class Sequence:
 
     def _changed(self, **changes: Any) -> Sequence:
         """A copy, but for some of what it is made of."""
-        names = ("faces", "cells", "times", "objects", "parts", "numbers", "files", "name")
+        names = ("faces", "cells", "times", "objects", "parts", "numbers", "files", "space", "name")
         kept: dict[str, Any] = {name: getattr(self, name) for name in names} | {"frames": self._frames}
         if self._is_boundary and "cells" in changes:
             kept["faces"] = None

@@ -8,6 +8,8 @@ import pytest
 
 from pliant import io as pio
 from pliant.io.displacement import is_named_so
+from pliant.io.readers import read_motion
+from tests.command_line import caller
 from tests.io.broken_volumes import TEXT, XDMF
 from tests.io.needs import needed_for
 
@@ -74,7 +76,7 @@ FORMATS = pytest.mark.parametrize("name", ["a_*.vtu", "a.pvd", "a.xdmf"])
 def test_a_displacement_is_used_and_named(tmp_path, name):
     """All of these were read as a mesh that does not move."""
     series(tmp_path, [{"u": (0, 0, frame)} for frame in range(3)])
-    with pytest.warns(UserWarning, match=r"the displacement 'u' is added to the points \(.*'none' leaves them"):
+    with pytest.warns(UserWarning, match=r"the displacement 'u' is added to the points; .*none\) leaves them"):
         assert heights(pio.open_sequence(tmp_path / name)) == [0, 1, 2]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -96,7 +98,7 @@ def test_other_fields_are_not(tmp_path, name):
 @FORMATS
 def test_several_that_could_be_meant_are_named(tmp_path, name):
     series(tmp_path, [{"u": (0, 0, 9), "Displacement": (0, 0, frame)} for frame in range(3)])
-    said = r"the displacement 'Displacement' is added to the points; 'u' could be meant too \(.* names another one"
+    said = r"the displacement 'Displacement' is added to the points; 'u' could be meant too; .* u\) takes that"
     with pytest.warns(UserWarning, match=said):
         assert heights(pio.open_sequence(tmp_path / name)) == [0, 1, 2]
 
@@ -105,7 +107,7 @@ def test_several_that_could_be_meant_are_named(tmp_path, name):
 def test_points_that_move_by_themselves(tmp_path, name):
     """Some programs write where points went, and the displacement beside it: adding both would go twice as far."""
     series(tmp_path, [{"u": (0, 0, frame)} for frame in range(3)], heights=[0, 1, 2])
-    with pytest.warns(UserWarning, match=r"the points move from frame to frame, so that 'u' is not .*'u' adds it"):
+    with pytest.warns(UserWarning, match=r"the points move from frame to frame, so that 'u' is not .* u\) adds it"):
         assert heights(pio.open_sequence(tmp_path / name)) == [0, 1, 2]
     assert heights(pio.open_sequence(tmp_path / name, displacement="u")) == [0, 2, 4]
 
@@ -181,3 +183,44 @@ def test_files_that_meshio_reads(tmp_path, ending):
         meshio.Mesh(x, faces, point_data={"displacement": u}).write(tmp_path / f"a_{frame}.{ending}")
     with pytest.warns(UserWarning, match="'displacement' is added"):
         assert heights(pio.open_sequence(tmp_path / f"a_*.{ending}")) == [0, 1]
+
+
+@pytest.fixture
+def call(capsys):
+    return caller(capsys)
+
+
+def test_verbs_use_it_and_say_so(tmp_path, call):
+    """pliant ccd result.vtu found nothing to compare, and pliant check looked at the mesh at rest."""
+    crossing = "0 0 0 2 0 0 0 2 0 0.5 0.5 5 0.5 0.5 6 1.5 1.5 6"
+    text = TEXT.replace("0 0 0 1 0 0 0 1 0", crossing).replace('NumberOfPoints="3"', 'NumberOfPoints="6"')
+    down = field("u", [0, 0, 0] * 3 + [0, 0, -5.5] * 3)
+    text = text.replace("<Points>", f"<PointData>{down}</PointData><Points>")
+    text = text.replace('NumberOfCells="1"', 'NumberOfCells="2"').replace(">0 1 2<", ">0 1 2 3 4 5<")
+    text = re.sub(r">\s*3\s*<", ">3 6<", re.sub(r">\s*5\s*<", ">5 5<", text))
+    (tmp_path / "a.vtu").write_text(text, "utf-8")
+    (tmp_path / "b.vtu").write_text(text.replace("-5.5", "-6.5"), "utf-8")
+    a, b = tmp_path / "a.vtu", tmp_path / "b.vtu"
+    ended = call("check", a)
+    assert (ended.code, "the displacement 'u' is added to the points" in ended.err) == (1, True)
+    ended = call("check", a, "--displacement", "none")
+    assert (ended.code, ended.err) == (0, "")
+    for way in ((), ("--displacement", "u")):
+        ended = call("ccd", a, *way)
+        assert (ended.code, "'u' is added" in ended.err) == (1, not way)
+    assert call("ccd", a, "--displacement", "none").code == 0
+    assert "has no 'v'" in call("scan", a, "--displacement", "v").err
+    for verb in ("ccd", "step"):
+        assert call(verb, a, b).code == call(verb, a, b, "--displacement", "u").code
+        assert call(verb, a, b, "--displacement", "none").code == 0
+    assert call("convert", a, tmp_path / "a.obj").code == 0
+    assert pio.read(tmp_path / "a.obj").points[3, 2] == -0.5
+    assert call("convert", a, tmp_path / "a.npz").code == 0
+    assert len(pio.open_sequence(tmp_path / "a.npz")) == 2
+
+
+def test_two_files_whose_points_move(tmp_path):
+    a, b = vtu(tmp_path / "a.vtu", 0.0, u=(0, 0, 0)), vtu(tmp_path / "b.vtu", 1.0, u=(0, 0, 1))
+    with pytest.warns(UserWarning, match="the points move from frame to frame"):
+        assert [mesh.points[2, 2] for mesh in read_motion(a, b)] == [0, 1]
+    assert [mesh.points[2, 2] for mesh in read_motion(a, b, displacement="u")] == [0, 2]

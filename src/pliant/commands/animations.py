@@ -17,6 +17,7 @@ from pliant.commands.options import (
     Find,
     First,
     HowCulled,
+    HowUp,
     JUnit,
     Kind,
     Last,
@@ -46,7 +47,7 @@ class Wanted(NamedTuple):
     report: Path | None = None
     png: Path | None = None
     offenders: Path | None = None
-    up: Up = Up.y
+    up: Up | None = None
 
 
 @verb
@@ -59,7 +60,7 @@ def scan(
         Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline: 3D, plots, tables (.html).")
     ] = None,
     png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a sheet of pictures of frames.")] = None,
-    up: Annotated[Up, typer.Option(help="The axis that points up on the page and in pictures.")] = Up.y,
+    up: HowUp = None,
     offenders: Offenders = None,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
@@ -155,8 +156,9 @@ def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
 
 def _write(run: Run, found: Scan, opened: Opened, files: Wanted, options: dict[str, Any]) -> None:
     from pliant.commands import writing
+    from pliant.commands.inputs import up_axis
 
-    looks = {"up": files.up.value}
+    looks = {"up": up_axis(files.up, opened.sequence)}
     if files.report is not None:
         writing.write_report(run, files.report, found, looks, options)
     if files.png is not None:
@@ -165,7 +167,7 @@ def _write(run: Run, found: Scan, opened: Opened, files: Wanted, options: dict[s
         worst = found.worst(1)
         place = worst[0].place if worst else 0
         mesh = opened.sequence.faces, opened.sequence[place]
-        writing.write_offenders(run, files.offenders, mesh, found.face_counts(place))
+        writing.write_offenders(run, files.offenders, mesh, found.face_counts(place), opened.sequence.space)
         run.say(f"The worst frame is {opened.sequence.numbers[place]}: that is in {files.offenders.as_posix()}")
 
 

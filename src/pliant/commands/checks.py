@@ -239,7 +239,7 @@ def _write_offenders(run: Run, path: Path, joined: Joined) -> None:
 
     if joined.found is not None:
         counts = np.bincount(joined.found.faces.reshape(-1), minlength=len(joined.faces))
-        write_offenders(run, path, (joined.faces, joined.x), counts)
+        write_offenders(run, path, (joined.faces, joined.x), counts, joined.space)
 
 
 def _cases(checked: list[Checked], between: list[Between]) -> list[Case]:

@@ -14,9 +14,13 @@ import numpy as np
 
 import pliant
 from pliant._arrays import MeshError, OptionError, ShapeError
-from pliant.commands.options import STANDARD
+from pliant.commands.options import STANDARD, Up
 from pliant.commands.running import Run
+from pliant.io import FileMesh
+from pliant.io.content import ending_of
+from pliant.io.readers import read_motion as read_motion_files
 from pliant.mesh.parts import Parts
+from pliant.mesh.space import Space
 from pliant.mesh.welding import Merging, merging_of
 from pliant.scenes import VolumeScene
 from pliant.sequence import Sequence, require_together
@@ -40,6 +44,7 @@ class Mesh(NamedTuple):
     objects : (n,) labels of the vertices, where the file has several parts that share no vertex
     parts : names for the faces, where the file gives any
     merging : which vertices are taken for one in `faces`
+    space : which axis points up and how long a unit is, where the file says
     """
 
     name: str
@@ -49,6 +54,7 @@ class Mesh(NamedTuple):
     objects: np.ndarray | None
     parts: Parts | None
     merging: Merging
+    space: Space | None = None
 
     @property
     def words(self) -> str:
@@ -66,10 +72,13 @@ class Mesh(NamedTuple):
 
 def read_mesh(run: Run, path: Path, ending: str | None = None, merge: bool = False) -> Mesh:
     """Vertices at equal positions are one where they are to be merged, within each of the parts that the file names."""
-    file = pliant.io.read(on_disk(run, path, ending))
+    return _mesh_of(path, pliant.io.read(on_disk(run, path, ending), displacement=run.displacement), merge)
+
+
+def _mesh_of(path: Path, file: FileMesh, merge: bool) -> Mesh:
     faces, x = pliant.io.surface_of(file), file.points
     objects = None if file.parts is None else file.parts.bodies(faces, len(x))
-    mesh = Mesh(shown(path), faces, x, file.cells, objects, file.parts, merging_of({}, x))
+    mesh = Mesh(shown(path), faces, x, file.cells, objects, file.parts, merging_of({}, x), file.space)
     if merge:
         mesh = mesh._replace(merging=merging_of(file.cells, x, objects))
         mesh = mesh._replace(faces=pliant.io.surface_of(pliant.io.FileMesh(mesh.merged_cells, x)))
@@ -80,7 +89,8 @@ def read_motion(run: Run, start: Path, end: Path, merge: bool) -> tuple[Mesh, np
     """One mesh, and its positions at the end."""
     if start == end == STANDARD:
         raise OptionError("one of A and B can be standard input, not both")
-    a, b = read_mesh(run, start, merge=merge), read_mesh(run, end)
+    files = read_motion_files(on_disk(run, start), on_disk(run, end), displacement=run.displacement)
+    a, b = _mesh_of(start, files[0], merge), _mesh_of(end, files[1], False)
     if len(a.x) != len(b.x):
         raise ShapeError(f"{a.name} has {len(a.x)} vertices, {b.name} has {len(b.x)}: A and B must be one mesh, moved")
     if a.cells.keys() != b.cells.keys() or not all(np.array_equal(a.cells[kind], b.cells[kind]) for kind in a.cells):
@@ -110,13 +120,13 @@ def open_frames(run: Run, path: Path, how: Opening = Opening()) -> Opened:  # no
     """The frames of a file, or of an embedded scene where there is no such file."""
     scenes = pliant.scenes
     known = (*scenes.names(), *scenes.volume_names(), *scenes.character_names())
-    merge = how.merge
+    merge, wanted = how.merge, {"displacement": run.displacement}
     if not path.exists() and path.as_posix() in known:
         sequence, merge = load_scene(path.name), False  # what is embedded is whole
     elif not path.exists() and path.as_posix().isidentifier():  # no ending, no folder, no pattern: a scene was meant
         raise OptionError(f"{path}: there is no such file, and no such scene; pliant scenes lists those that there are")
     else:
-        sequence = Sequence.open(on_disk(run, path), mesh=how.mesh, rate=how.rate, clip=how.clip)
+        sequence = Sequence.open(on_disk(run, path), mesh=how.mesh, rate=how.rate, clip=how.clip, **wanted)
     places = _wanted(sequence, how)
     if len(places) < len(sequence):
         sequence = sequence[places.start : places.stop : places.step]
@@ -125,10 +135,16 @@ def open_frames(run: Run, path: Path, how: Opening = Opening()) -> Opened:  # no
     return Opened(*sequence.merged()) if merge else Opened(sequence, 0)
 
 
+def up_axis(wanted: Up | None, sequence: Sequence) -> str:
+    """The axis that points up, in what is shown."""
+    return wanted.value if wanted is not None else sequence.space.up if sequence.space is not None else "y"
+
+
 def load_mesh_or_frames(run: Run, path: Path, how: Opening, ending: str | None) -> tuple[Mesh | None, Sequence]:
     """A mesh where there is one frame of it only, and the frames in any case."""
     sequence = open_frames(run, on_disk(run, path, ending), how).sequence
-    if len(sequence) > 1 or not on_disk(run, path).is_file() or path.suffix == ".npz":
+    only_one = len(sequence) == 1 or len(set(sequence.files or range(2))) == 1  # at rest and displaced, from one file
+    if not only_one or not on_disk(run, path).is_file() or ending_of(path) == ".npz":
         return None, sequence
     return read_mesh(run, path), sequence
 

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.commands.inputs import Mesh
 from pliant.contacts import Intersections, Proximity
 from pliant.mesh.features import VERTEX_FACE
+from pliant.mesh.space import Space
 from pliant.mesh.triangles import TriMesh
 
 
@@ -22,6 +23,7 @@ class Joined(NamedTuple):
     first_face: np.ndarray  # (files + 1,) where the faces of each begin
     first_vertex: np.ndarray  # (files + 1,)
     found: Intersections | None = None
+    space: Space | None = None  # of the first file
 
     @property
     def file_of_vertex(self) -> np.ndarray:
@@ -69,4 +71,5 @@ def join(meshes: Sequence[Mesh]) -> Joined:
         np.concatenate([np.empty((0, 3)), *(mesh.x for mesh in meshes)]),
         first_face,
         first_vertex,
+        space=meshes[0].space if meshes else None,
     )

@@ -93,7 +93,7 @@ def ccd(
         from pliant.commands.writing import write_offenders
 
         counts = found.face_counts(start.faces)
-        write_offenders(run, offenders, (start.faces, start.x), counts)
+        write_offenders(run, offenders, (start.faces, start.x), counts, start.space)
     _finish_motion(run, "ccd", (start, b), found, {})
     return FOUND if len(found) else CLEAN
 

@@ -44,6 +44,10 @@ class Up(str, Enum):
     z = "z"
 
 
+HowUp = Annotated[
+    Up | None,
+    typer.Option("--up", help="The axis that points up; that of the file if not given, or y.", show_default=False),
+]
 Files = Annotated[
     list[Path],
     typer.Argument(metavar="FILE", help="Meshes, or patterns in quotes; - for standard input.", show_default=False),
@@ -125,5 +129,9 @@ class Shared(NamedTuple):
     )
     npz: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the list as numpy arrays; - as above.")] = None
     threads: Annotated[int | None, typer.Option(min=1, help="How many; all cores if not given.")] = None
+    displacement: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The field to add to points (VTU, XDMF ...), or none; else by its name."),
+    ] = None
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only: the exit code tells.")] = False
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what every stage did.")] = False

@@ -63,7 +63,7 @@ class Run(contextlib.ExitStack):
 
     def __init__(self, shared: Shared) -> None:
         super().__init__()
-        self.threads, self.verbose = shared.threads, shared.verbose
+        self.threads, self.verbose, self.displacement = shared.threads, shared.verbose, shared.displacement
         shared = self._shared = shared._replace(csv=as_standard(shared.csv), npz=as_standard(shared.npz))
         self.input: Path | None = None  # where standard input was put
         taken = shared.as_json + (shared.csv == STANDARD) + (shared.npz == STANDARD)

@@ -18,6 +18,7 @@ from pliant.commands.options import (
     Every,
     First,
     HowCulled,
+    HowUp,
     Kind,
     Last,
     Merged,
@@ -25,7 +26,6 @@ from pliant.commands.options import (
     Pairs,
     Rate,
     SequenceFile,
-    Up,
 )
 from pliant.commands.running import CLEAN, FAILED, FOUND, Run, fault, verb
 
@@ -102,7 +102,7 @@ def view(
     host: Annotated[str, typer.Option(help="Who may connect; 127.0.0.1 is this machine only.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where; 0 for any that is free.")] = 8080,
     browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,
-    up: Annotated[Up, typer.Option(help="The axis that points up.")] = Up.y,
+    up: HowUp = None,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
     culling: HowCulled = Culling.both,
@@ -114,13 +114,13 @@ def view(
     clip: Clip = None,
 ) -> int:
     """Look at a sequence and its contacts in the browser, live; Ctrl-C ends it."""
-    from pliant.commands.inputs import Opening, open_frames
+    from pliant.commands.inputs import Opening, open_frames, up_axis
     from pliant.report.tables import merged_words
     from pliant.view import serve
 
     opened = open_frames(run, sequence, Opening(first, last, every, merge, mesh, rate, clip))
     run.say(merged_words(opened.merged), style="dim")
-    how = {"pairs": pairs.value, "culling": culling.value, "up": up.value, "threads": run.threads}
+    how = {"pairs": pairs.value, "culling": culling.value, "up": up_axis(up, opened.sequence), "threads": run.threads}
     serve(opened.sequence, host=host, port=port, open_browser=browser, **how)
     return CLEAN
 

@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from pliant._terminal import to_standard_output
 from pliant.commands.inputs import Mesh
 from pliant.commands.options import STANDARD
 from pliant.commands.running import Run
+from pliant.io.writing.meshes import as_mesh
+from pliant.mesh.space import Space
 from pliant.report.writing import folder_atomically
 from pliant.scanning import Scan
 from pliant.sequence import Sequence
@@ -36,14 +39,16 @@ def write_sheet(run: Run, path: Path, scan: Scan, looks: dict[str, Any]) -> None
     to_path(run, path, lambda file: write_contact_sheet(scan, file, **looks), "png")
 
 
-def write_offenders(run: Run, path: Path, mesh: tuple[np.ndarray, np.ndarray], counts: np.ndarray) -> None:
+def write_offenders(
+    run: Run, path: Path, mesh: tuple[np.ndarray, np.ndarray], counts: np.ndarray, space: Space | None = None
+) -> None:
     """The triangles of a mesh, (faces, x), those with a count in red."""
-    to_path(run, path, lambda file: pliant.io.write_offenders(file, *mesh, counts), "ply")
+    to_path(run, path, lambda file: pliant.io.write_offenders(file, *mesh, counts, space=space), "ply")
 
 
 def write_mesh(run: Run, path: Path, mesh: Mesh, x: np.ndarray, ending: str | None = None) -> None:
     """The cells of a mesh, at positions x."""
-    to_path(run, path, lambda file: pliant.io.write(file, x, mesh.cells), ending)
+    to_path(run, path, lambda file: pliant.io.write(file, replace(as_mesh(x, mesh.cells), space=mesh.space)), ending)
 
 
 def write_sequence(run: Run, path: Path, sequence: Sequence, ending: str | None = None) -> None:

@@ -15,6 +15,7 @@ asked for is read, and what a file announces is held against its size before roo
 """
 
 from pliant.mesh.parts import Parts
+from pliant.mesh.space import Space
 
 from .gltf import clip_names
 from .mesh import FileError, FileMesh
@@ -29,6 +30,7 @@ __all__ = [
     "FileError",
     "FileMesh",
     "Parts",
+    "Space",
     "clip_names",
     "open_sequence",
     "read",

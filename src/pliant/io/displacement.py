@@ -77,17 +77,20 @@ def chosen(path: Path, names: Iterable[str], wanted: str | None, moves: Callable
     if not found:
         return None
     name = found[0]
-    if moves():
-        _say(path, f"the points move from frame to frame, so that {name!r} is not added to them", f"{name!r} adds it")
-        return None
-    others = f"; {', '.join(map(repr, found[1:]))} could be meant too" if found[1:] else ""
-    way_out = "names another one, 'none' none" if others else "'none' leaves them where they are"
-    _say(path, f"the displacement {name!r} is added to the points{others}", way_out)
-    return name
+    do_move = moves()
+    if do_move:
+        _say(path, f"the points move from frame to frame, so that {name!r} is not added to them", name, "adds it")
+    elif found[1:]:
+        others = " and ".join(map(repr, found[1:]))
+        what = f"the displacement {name!r} is added to the points; {others} could be meant too"
+        _say(path, what, found[1], "takes that instead")
+    else:
+        _say(path, f"the displacement {name!r} is added to the points", NONE, "leaves them where they are")
+    return None if do_move else name
 
 
-def _say(path: Path, what: str, way_out: str) -> None:
-    warnings.warn(f"{path.name}: {what} (displacement=, --displacement {way_out})", stacklevel=3)
+def _say(path: Path, what: str, other: str, does: str) -> None:
+    warnings.warn(f"{path.name}: {what}; displacement={other!r} (--displacement {other}) {does}", stacklevel=3)
 
 
 def added(path: Path, points: np.ndarray, vectors: Vectors, name: str) -> np.ndarray:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.mesh.space import Space
+
 from .mesh import FileError, FileMesh, make
 from .opening import Options, sequence_of
 
@@ -18,12 +20,13 @@ if TYPE_CHECKING:
 
 _RATE = 30.0  # frames per second, where none is asked for
 _MOST_FRAMES = 10_000_000
+_SPACE = Space("y", 1.0)  # by its specification
 
 
 def read(path: Path) -> FileMesh:
     """All triangles that nodes show, at rest, in the order of the nodes; vertices as they are in the file."""
     scene = _scene(path)
-    return make(path, [("triangle", scene.faces)], scene.positions(), parts=scene.named)
+    return make(path, [("triangle", scene.faces)], scene.positions(), parts=scene.named, space=_SPACE)
 
 
 def open_frames(path: Path, options: Options) -> Sequence:
@@ -33,7 +36,7 @@ def open_frames(path: Path, options: Options) -> Sequence:
     frames = _ClipFrames(scene, clip, options.rate or _RATE)
     if len(frames) > _MOST_FRAMES:
         raise FileError(f"{path.name}: {clip!r} takes {scene.duration(clip or '')} s, {len(frames)} frames")
-    mesh = FileMesh({"triangle": scene.faces}, frames[0], parts=scene.named)
+    mesh = FileMesh({"triangle": scene.faces}, frames[0], parts=scene.named, space=_SPACE)
     return sequence_of(path, mesh, frames, times=frames.times)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from pliant._arrays import LARGEST_INDEX, MeshError
 from pliant.mesh.parts import Parts
+from pliant.mesh.space import Space
 
 # Corners of each kind of cell, in the order in which their cells are numbered.
 CORNERS = {"tetra": 4, "hexahedron": 8, "wedge": 6, "pyramid": 5, "triangle": 3, "quad": 4}
@@ -41,12 +42,14 @@ class FileMesh:
     frames : (f, n, 3) float64, positions over time, or None
     parts : names of the parts that triangles belong to (OBJ groups, glTF nodes, USD prims), where a file of triangles
         gives any, or None
+    space : which axis points up and how long a unit is, where the format says (USD, glTF, COLLADA, 3MF), or None
     """
 
     cells: dict[str, np.ndarray]
     points: np.ndarray
     frames: np.ndarray | None = None
     parts: Parts | None = None
+    space: Space | None = None
 
     def __repr__(self) -> str:
         held = ", ".join(f"{len(rows)} {kind}" for kind, rows in self.cells.items())
@@ -60,6 +63,7 @@ def make(
     points: np.ndarray,
     frames: np.ndarray | None = None,
     parts: Parts | None = None,
+    space: Space | None = None,
 ) -> FileMesh:
     """Put blocks of cells, each (kind, (k, nodes) rows of points), together by kind, and check all of it.
 
@@ -86,7 +90,7 @@ def make(
         raise FileError(f"{path.name}: no cells of the kinds {', '.join(CORNERS)}{other}")
     warn(path, shortened, "only the corners are kept of")
     warn(path, left_out, "left out:")
-    return FileMesh(cells, points, frames, parts)
+    return FileMesh(cells, points, frames, parts, space)
 
 
 def warn(path: Path, counts: Mapping[str, int], what: str) -> None:

@@ -52,7 +52,7 @@ def sequence_of(path: Path, mesh: FileMesh, frames: Frames, **options: Any) -> S
     faces = None if solids else surface_of(mesh)
     if mesh.parts is not None and faces is not None:
         options = {"objects": mesh.parts.bodies(faces, len(mesh.points)), "parts": mesh.parts} | options
-    return checked_sequence(path, faces, frames, cells=solids, **options)
+    return checked_sequence(path, faces, frames, cells=solids, space=mesh.space, **options)
 
 
 def checked_sequence(path: Path, faces: Any, frames: Frames, **options: Any) -> Sequence:

@@ -38,10 +38,12 @@ def open_frames(path: Path, options: Options) -> Sequence:
         raise FileError(f"{path.name}: time {times[int(np.argmin(np.diff(times)))]} has several files: join them first")
     files = FileFrames([file for _, file in found], options.displacement)
     frames = files.frames()
+    names = [file.name for _, file in found]
     if len(frames) > len(times):  # at rest, and at the only time that is given
+        names *= 2
         times = times_of_two(times[0])
     by_rate = options.times(len(frames))
-    return sequence_of(path, files.mesh, frames, times=times if by_rate is None else by_rate)
+    return sequence_of(path, files.mesh, frames, times=times if by_rate is None else by_rate, files=names)
 
 
 def _time(path: Path, text: str) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant._extras import needed
 from pliant.mesh.parts import parts_from
+from pliant.mesh.space import Space
 
 from .mesh import FileError, FileMesh, make
 from .opening import Options, sequence_of
@@ -76,7 +77,13 @@ class _Stage:
         faces = fan(np.concatenate([part.counts for part in parts]), corners)
         triangles = [int((part.counts - 2).sum()) for part in parts]
         named = parts_from([str(part.mesh.GetPath()) for part in parts], triangles)
-        self.mesh = make(path, [("triangle", faces)], self[0], parts=named)
+        self.mesh = make(path, [("triangle", faces)], self[0], parts=named, space=self._space())
+
+    def _space(self) -> Space:
+        UsdGeom = self._pxr.UsdGeom
+        metres = UsdGeom.GetStageMetersPerUnit(self._stage)
+        known = UsdGeom.StageHasAuthoredMetersPerUnit(self._stage) and 0.0 < metres < np.inf
+        return Space("z" if UsdGeom.GetStageUpAxis(self._stage) == UsdGeom.Tokens.z else "y", metres if known else None)
 
     def _sound_layers(self, Sdf: Any, path: Path, layers: dict[Path, Any]) -> dict[Path, Any]:
         """A file and all that it is composed of, each looked at before usd-core opens it."""

@@ -37,11 +37,12 @@ def open_frames(path: Path, options: Options) -> Sequence:
     """A series over time; a step without a mesh of its own has that of the first."""
     steps = _StepFrames(path, *_steps(path))
     steps.displacement = chosen(path, steps.vectors(0), options.displacement, steps.moves)
-    frames, times = steps, steps.times
+    frames, times, files = steps, steps.times, None
     if len(steps) == 1 and steps.displacement is not None:
         frames, times = RestAndDisplaced(steps.mesh.points, steps[0]), times_of_two(times[0])
+        files = 2 * [path.name]
     by_rate = options.times(len(frames))
-    return sequence_of(path, steps.mesh, frames, times=times if by_rate is None else by_rate)
+    return sequence_of(path, steps.mesh, frames, times=times if by_rate is None else by_rate, files=files)
 
 
 def _steps(path: Path) -> tuple[list[Element], Items]:

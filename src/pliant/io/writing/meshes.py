@@ -56,7 +56,7 @@ def write(path: str | os.PathLike[str], mesh: FileMesh | Any, cells: Mapping[str
             warnings.warn(f"{path.name}: holds surfaces only; the boundary of the solids is written", stacklevel=2)
         faces = surface_of(mesh)
         if ending in USD:
-            through_file(path, lambda unfinished: usd.write_usd(unfinished, faces, [mesh.points]))
+            through_file(path, lambda unfinished: usd.write_usd(unfinished, faces, [mesh.points], space=mesh.space))
         else:
             write_atomically(path, lambda file: _SURFACES[ending](file, faces, mesh.points))
     elif ending == ".vtu":

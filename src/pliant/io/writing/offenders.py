@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import ShapeError
+from pliant.mesh.space import Space
 from pliant.report.writing import OutputError, through_file, write_atomically
 
 from . import glb, surfaces, usd, vtu
@@ -18,13 +19,16 @@ from .meshes import USD, as_mesh
 _RED, _GREY = (214, 39, 40), (211, 211, 211)
 
 
-def write_offenders(path: str | os.PathLike[str], faces: Any, x: Any, counts_per_face: Any) -> None:
+def write_offenders(
+    path: str | os.PathLike[str], faces: Any, x: Any, counts_per_face: Any, *, space: Space | None = None
+) -> None:
     """Write a surface with its offenders: red where a face collides, light grey where not.
 
     path : .ply (colours of vertices and faces), .glb (colours), .vtu (numbers at cells, "collisions") or .usd / .usda /
         .usdc (displayColor); but for .glb, the numbers are written too
     faces : (m, 3); x : (n, 3)
     counts_per_face : (m,) how often each face collides
+    space : of the mesh that was read, for USD: which axis points up, and how long a unit is
     """
     path = Path(path)
     mesh = as_mesh(x, faces)
@@ -49,7 +53,7 @@ def write_offenders(path: str | os.PathLike[str], faces: Any, x: Any, counts_per
     elif ending in USD:
 
         def write_to(unfinished: Path) -> None:
-            usd.write_usd(unfinished, triangles, [mesh.points], colours=of_faces, counts=counts)
+            usd.write_usd(unfinished, triangles, [mesh.points], colours=of_faces, counts=counts, space=space)
 
         through_file(path, write_to)
     else:

@@ -46,7 +46,7 @@ def write_sequence(path: str | os.PathLike[str], sequence: Sequence) -> None:
         if not beside.exists():
             write_atomically(beside, partial(surfaces.write_obj, faces=sequence.faces, x=sequence[0]))
     elif ending in USD:
-        through_file(path, lambda unfinished: usd.write_usd(unfinished, sequence.faces, sequence, sequence.times))
+        through_file(path, lambda unfinished: _write_usd(unfinished, sequence))
     elif ending == ".pvd":
         _write_pvd(path, sequence)
     elif ending == ".xdmf":
@@ -56,6 +56,10 @@ def write_sequence(path: str | os.PathLike[str], sequence: Sequence) -> None:
             f"{path.name}: sequences are written as .npz, .pc2, .mdd, {', '.join(USD)}, .pvd, .xdmf, or numbered "
             f"files, as {path.stem}_%04d{ending or '.obj'}"
         )
+
+
+def _write_usd(path: Path, sequence: Sequence) -> None:
+    usd.write_usd(path, sequence.faces, sequence, sequence.times, space=sequence.space)
 
 
 def _cells(sequence: Sequence) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.mesh.space import Space
+
 from ..usd import pxr_for
 
 _CODES_PER_SECOND = 24.0
@@ -21,17 +23,22 @@ def write_usd(
     *,
     colours: np.ndarray | None = None,
     counts: np.ndarray | None = None,
+    space: Space | None = None,
 ) -> None:
     """Coordinates are rounded to float32.
 
     frames : (n, 3) each; only the first is written without `times`, which are seconds
     colours : (m, 3) uint8 of the faces; counts : (m,) a number for each, the primvar "collisions"
+    space : which axis points up, and how long a unit is; coordinates are written as they are
     """
     pxr = pxr_for(path)
     # A layer is saved where it was made: path is one that gets its name later.
     stage = pxr.Usd.Stage.CreateNew(str(path))
     stage.SetTimeCodesPerSecond(_CODES_PER_SECOND)
-    stage.SetMetadata("upAxis", "Y")
+    up = pxr.UsdGeom.Tokens.z if space is not None and space.up == "z" else pxr.UsdGeom.Tokens.y
+    pxr.UsdGeom.SetStageUpAxis(stage, up)
+    if space is not None and space.metres is not None:
+        pxr.UsdGeom.SetStageMetersPerUnit(stage, space.metres)
     mesh = pxr.UsdGeom.Mesh.Define(stage, "/mesh")
     stage.SetDefaultPrim(mesh.GetPrim())
     mesh.CreateSubdivisionSchemeAttr(pxr.UsdGeom.Tokens.none)
