@@ -136,13 +136,23 @@ def number_or_none(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
+class _EndingInNewline:
+    """Rows of a csv.writer, one by one. Told to end them so, it would not put names with carriage returns in quotes."""
+
+    def __init__(self, text: IO[str]) -> None:
+        self._text = text
+
+    def write(self, row: str) -> None:
+        self._text.write(row.removesuffix("\r\n") + "\n")
+
+
 def as_csv(result: Result) -> bytes:
     """A row for each entry of the list, under the columns of all tables; empty where a table has no such column."""
     tables = _tables(result)
     flat = [_flat(table) for table in tables]
     names = list(dict.fromkeys(name for columns in flat for name in columns))
     text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(_EndingInNewline(text))
     writer.writerow(names)
     for columns, table in zip(flat, tables):
         blank = [""] * len(table)
