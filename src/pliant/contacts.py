@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pliant import notebooks
+from pliant._arrays import as_positions
 from pliant._tally import Stage
 from pliant.exports import (
     OnFaces,
@@ -93,6 +94,16 @@ class Contacts(OnFaces):
         if (self.cells >= 0).any():
             columns |= numbered("cell", self.cells) | {"inversion": self.inversion}
         return frame_of(columns)
+
+    def points(self, x0: Any, x1: Any) -> np.ndarray:
+        """(k, 3) where each contact happens, at its toi; with a min_distance, midway between the closest points.
+
+        x0, x1 : (n, 3) positions at t = 0 and t = 1, between which the vertices moved in straight lines
+        """
+        t, start, end = self.toi[:, None, None], as_positions(x0, "x0"), as_positions(x1, "x1")
+        moving = (1.0 - t) * start[self.vertices] + t * end[self.vertices]
+        # Weights of either side add up to 1, those of the second to -1.
+        return np.einsum("ki,kij->kj", 0.5 * np.abs(self.weights), moving)
 
     def face_counts(self, mesh: Any) -> np.ndarray:
         return faces_of_contacts(self, mesh)

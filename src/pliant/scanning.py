@@ -35,6 +35,7 @@ class ScannedFrame(NamedTuple):
     intersections : at rest in this frame; None where they were not asked for
     seconds : (2,) that the contacts and the intersections took
     place : in the sequence, from 0
+    points : (k, 3) where the contacts happen; None where there are no contacts to tell of
     """
 
     number: int
@@ -43,6 +44,7 @@ class ScannedFrame(NamedTuple):
     intersections: Intersections | None
     seconds: tuple[float, float]
     place: int = 0
+    points: np.ndarray | None = None
 
     @property
     def contact_count(self) -> int:
@@ -138,17 +140,17 @@ class Scan:
 
         frame : one of them, or None for the sum of all
         """
-        of, count = self.membership, len(self.membership.names)
+        of, size = self.membership, len(self.membership.names)
         found: dict[int, dict[int, list[int]]] = {}  # pair of parts, place of a frame: contacts, intersections
         for place in self._chosen(frame):
             for column, parts in enumerate(self._both_sides(self.frames[place])):
                 lower, upper = np.sort(parts, axis=1).astype(np.int64).T
-                keys, counts = np.unique(lower * count + upper, return_counts=True)
+                keys, counts = np.unique(lower * size + upper, return_counts=True)
                 for key, count in zip(keys.tolist(), counts.tolist()):
                     found.setdefault(key, {}).setdefault(place, [0, 0])[column] += count
         rows = []
         for key, frames in sorted(found.items()):
-            a, b = divmod(key, count)
+            a, b = divmod(key, size)
             contacts, intersections = (sum(counts) for counts in zip(*frames.values()))
             worst = max(frames, key=lambda place: sum(frames[place]))
             labels, names = (of.labels[a], of.labels[b]), (of.names[a], of.names[b])
@@ -243,6 +245,7 @@ def scan_frames(
     detector = Detector(
         sequence.faces, objects=sequence.objects, pairs=pairs, culling=culling, threads=thread_count(threads)
     )
+    before = None
     for place, x in enumerate(sequence):
         clock = time.perf_counter()
         contacts = detector.advance(x) if find != "intersections" else None
@@ -250,7 +253,9 @@ def scan_frames(
         crossing = detector.intersections(x) if find != "contacts" else None
         seconds = (between - clock, time.perf_counter() - between)
         known = int(sequence.numbers[place]), float(sequence.times[place])
-        yield ScannedFrame(*known, contacts if place else None, crossing, seconds, place)
+        points = contacts.points(before, x) if contacts is not None and place else None
+        yield ScannedFrame(*known, contacts if place else None, crossing, seconds, place, points)
+        before = x
 
 
 def _sum(stages: Iterable[Iterable[Stage]]) -> tuple[Stage, ...]:

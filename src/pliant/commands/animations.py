@@ -143,7 +143,7 @@ def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
         rows = len(found) if all_rows else ROWS
         run.say("", frame_table(found, rows), more(rows, bad, "frame"))
         parts, shown = len(found.parts()), len(found.parts()) if all_rows else 5
-        if parts > 1:
+        if parts > 1 or found.sequence.parts is not None:
             run.say("", part_table(found, shown), more(shown, parts, "pair of parts", "pairs of parts"))
     run.say_stages(found.stages, "for contacts, summed over frames")
     run.say_stages(found.intersection_stages, "for intersections, summed over frames")
@@ -175,15 +175,20 @@ def _finish(run: Run, name: str, found: Scan, opened: Opened, more: dict[str, An
     from pliant.report.outputs import Result, contact_table, intersection_table, joined, number_or_none
 
     frames = []
+    files, of = opened.sequence.files, found.membership if opened.sequence.parts is not None else None
     tables = {"contacts": [], "intersections": []}
     for one in found.frames:
-        row: dict[str, Any] = {"frame": one.number, "time": number_or_none(one.time)}
+        known: dict[str, Any] = {"frame": one.number} | ({} if files is None else {"file": files[one.place]})
+        row = known | {"time": number_or_none(one.time)}
         if one.contacts is not None:
             row |= {"contacts": len(one.contacts), "first_contact": number_or_none(one.first_contact)}
-            tables["contacts"].append(contact_table(one.contacts, frame=row["frame"]))
+            assert one.points is not None
+            parts = of and of.names_of_pairs(one.contacts.kind, one.contacts.elements)
+            tables["contacts"].append(contact_table(one.contacts, one.points, parts, **known))
         if one.intersections is not None:
             row["pairs"] = len(one.intersections)
-            tables["intersections"].append(intersection_table(one.intersections, frame=row["frame"]))
+            parts = of and of.named(of.faces[one.intersections.faces])
+            tables["intersections"].append(intersection_table(one.intersections, parts=parts, **known))
         frames.append(row | {"seconds": sum(one.seconds)})
     counts = {
         "contacts": sum(map(len, tables["contacts"])),

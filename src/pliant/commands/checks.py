@@ -27,6 +27,8 @@ from pliant.commands.options import (
 from pliant.commands.running import FAILED, Run, fault, verb
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from pliant._threads import Progress
     from pliant.commands.inputs import Mesh
     from pliant.commands.joining import Joined
@@ -219,7 +221,7 @@ def _say_file(run: Run, one: Checked, all_rows: bool) -> None:
         run.say(words, style="bold")
         faces = len(set(one.found.faces.reshape(-1).tolist()))
         rows = faces if all_rows else ROWS
-        run.say(face_table(one.found, one.mesh.faces, one.mesh.x, rows), more(rows, faces, "face"))
+        run.say(face_table(one.found, one.mesh.faces, one.mesh.x, rows, one.mesh.parts), more(rows, faces, "face"))
     else:
         run.say(f"{one.name}: clean ({one.mesh.words})")
     run.say_stages(one.found.stages)
@@ -266,17 +268,32 @@ def _finish(run: Run, checked: list[Checked], between: list[Between], head: dict
     from pliant.report.outputs import Result, intersection_table, joined
 
     files, tables = [], []
+    named = any(one.mesh is not None and one.mesh.parts is not None for one in checked)
     for one in checked:
         if one.mesh is None or one.found is None:
             files.append({"file": one.name, "error": one.error})
             continue
         sizes = dict(zip(("triangles", "vertices"), _sizes(one.mesh)))
         files.append({"file": one.name, **sizes, "merged": one.mesh.merged, "pairs": len(one.found)})
-        tables.append(intersection_table(one.found, (one.name, one.name)))
+        parts = _parts((one.mesh, one.mesh), one.found) if named else None
+        tables.append(intersection_table(one.found, (one.name, one.name), parts))
     across = []
     for a, b, found in between:
         across.append({"files": [checked[a].name, checked[b].name], "pairs": len(found)})
-        tables.append(intersection_table(found, (checked[a].name, checked[b].name)))
+        parts = _parts((checked[a].mesh, checked[b].mesh), found) if named else None
+        tables.append(intersection_table(found, (checked[a].name, checked[b].name), parts))
     total = {"pairs": sum(len(table) for table in tables)}
     whole = total | head | {"files": files, "between": across}
     run.finish(Result("check", whole, (joined(tables),) if tables else ()))
+
+
+def _parts(meshes: tuple[Mesh | None, Mesh | None], found: Intersections) -> np.ndarray:
+    """(k, 2) names of the parts of the two faces; empty where a file names none."""
+    import numpy as np
+
+    columns = []
+    for mesh, faces in zip(meshes, found.faces.T):
+        parts = None if mesh is None else mesh.parts
+        none = np.full(len(faces), "")
+        columns.append(none if parts is None else np.array(parts.names)[parts.of_face[faces]])
+    return np.stack(columns, axis=1)

@@ -19,8 +19,9 @@ from pliant.commands.running import Run
 from pliant.io import FileMesh
 from pliant.io.content import ending_of
 from pliant.io.readers import read_motion as read_motion_files
-from pliant.mesh.parts import Parts
+from pliant.mesh.parts import Membership, Parts
 from pliant.mesh.space import Space
+from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import Merging, merging_of
 from pliant.scenes import VolumeScene
 from pliant.sequence import Sequence, require_together
@@ -59,6 +60,11 @@ class Mesh(NamedTuple):
     @property
     def words(self) -> str:
         return f"{len(self.faces):,} triangles, {len(self.x):,} vertices"
+
+    @property
+    def membership(self) -> Membership | None:
+        """Which part each feature belongs to, where the file names parts."""
+        return None if self.parts is None else Membership(TriMesh(self.faces), self.parts.of_face, self.parts.names)
 
     @property
     def merged(self) -> int:

@@ -52,18 +52,21 @@ def near(
         found = pliant.proximity(joined.faces, joined.x, within=within, objects=objects, **options)
     found, whose = joined.told(found)
     names = np.array([mesh.name for mesh in meshes])[whose] if several else None
-    _say_near(run, meshes, found, names, within, all_rows)
+    of = None if several else meshes[0].membership
+    parts = None if of is None else of.names_of_pairs(found.kind, found.elements)
+    _say_near(run, meshes, found, (names, parts), within, all_rows)
     merged = sum(mesh.merged for mesh in meshes)
     head: dict[str, Any] = {"pairs": len(found), "file": meshes[0].name, "merged": merged, "within": within}
     if several:
         head["files"] = [mesh.name for mesh in meshes]
-    run.finish(Result("near", head, (proximity_table(found, names),)))
+    run.finish(Result("near", head, (proximity_table(found, names, parts),)))
     return FOUND if len(found) else CLEAN
 
 
 def _say_near(
-    run: Run, meshes: list[Mesh], found: Proximity, names: np.ndarray | None, within: float, all_rows: bool
+    run: Run, meshes: list[Mesh], found: Proximity, sides: tuple[np.ndarray | None, ...], within: float, all_rows: bool
 ) -> None:
+    """sides : names of the files and of the parts, (k, 2), where there are several."""
     import numpy as np
 
     from pliant.report.tables import ROWS, count, merged_words, more, near_rows
@@ -76,7 +79,7 @@ def _say_near(
         title = f"{title}: {count(len(found), 'pair')} within {within:g}, closest {found.distance.min():.6g}"
         run.say(f"{title} {words}", style="bold")
         x = np.concatenate([mesh.x for mesh in meshes])
-        run.say(near_rows(found, x, rows, names), more(rows, len(found), "pair"))
+        run.say(near_rows(found, x, rows, *sides), more(rows, len(found), "pair"))
         run.say("List every pair: --json, or --csv FILE.", style="dim")
     else:
         run.say(f"{title}: nothing within {within:g} {words}")

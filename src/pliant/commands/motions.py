@@ -31,6 +31,8 @@ from pliant.commands.options import (
 from pliant.commands.running import CLEAN, FOUND, Run, fault, verb
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from pliant.commands.inputs import Mesh
     from pliant.contacts import Contacts, Step
 
@@ -88,13 +90,14 @@ def ccd(
         options["objects"] = start.objects
         how_culled = (culling or Culling.boxes).value
         found = pliant.ccd(start.faces, start.x, x1, min_distance=min_distance, culling=how_culled, **options)
-    _say_contacts(run, (start, found), b, all_rows)
+    points = found.points(start.x, x1)
+    _say_contacts(run, (start, found, points), b, all_rows)
     if offenders is not None:
         from pliant.commands.writing import write_offenders
 
         counts = found.face_counts(start.faces)
         write_offenders(run, offenders, (start.faces, start.x), counts, start.space)
-    _finish_motion(run, "ccd", (start, b), found, {})
+    _finish_motion(run, "ccd", (start, b), (found, points), {})
     return FOUND if len(found) else CLEAN
 
 
@@ -130,19 +133,20 @@ def step(
         }
         options["objects"] = start.objects
         found = pliant.safe_step(start.faces, start.x, x1, min_distance=min_distance, **options)
-    _say_step(run, (start, b), found, output)
+    points = None if found.contact is None else found.contact.points(start.x, x1)
+    _say_step(run, (start, b), (found, points), output)
     if output is not None:
         from pliant.commands.writing import write_mesh
 
         write_mesh(run, output, start, found.positions[start.merging.first], file_format)
-    _finish_motion(run, "step", (start, b), found.contact, {"t": found.t})
+    _finish_motion(run, "step", (start, b), (found.contact, points), {"t": found.t})
     return CLEAN if found.contact is None else FOUND
 
 
-def _say_contacts(run: Run, what: tuple[Mesh, Contacts], end: Path, all_rows: bool) -> None:
+def _say_contacts(run: Run, what: tuple[Mesh, Contacts, np.ndarray], end: Path, all_rows: bool) -> None:
     from pliant.report.tables import ROWS, contact_rows, count, merged_words, more
 
-    mesh, found = what
+    mesh, found, points = what
     title = f"{mesh.name} to {end.as_posix()}: "
     if len(found):
         edges = int(found.kind.sum())
@@ -150,7 +154,7 @@ def _say_contacts(run: Run, what: tuple[Mesh, Contacts], end: Path, all_rows: bo
         title += f"{count(len(found), 'contact')} ({kinds}), the first at t = {found.toi.min():.6g} of 1"
         run.say(title, style="bold")
         rows = len(found) if all_rows else ROWS
-        run.say(contact_rows(found, rows), more(rows, len(found), "contact"))
+        run.say(contact_rows(found, points, mesh.x, _parts(mesh, found), rows), more(rows, len(found), "contact"))
         run.say("List every contact: --json, or --csv FILE. How far it is safe to go: pliant step A B", style="dim")
     else:
         run.say(f"{title}no contact ({mesh.words})")
@@ -158,10 +162,10 @@ def _say_contacts(run: Run, what: tuple[Mesh, Contacts], end: Path, all_rows: bo
     run.say_stages(found.stages)
 
 
-def _say_step(run: Run, what: tuple[Mesh, Path], found: Step, output: Path | None) -> None:
-    from pliant.report.tables import merged_words
+def _say_step(run: Run, what: tuple[Mesh, Path], how: tuple[Step, np.ndarray | None], output: Path | None) -> None:
+    from pliant.report.tables import merged_words, place_in, sides_words
 
-    mesh, end = what
+    (mesh, end), (found, points) = what, how
     title = f"{mesh.name} to {end.as_posix()}: "
     if found.contact is None:
         run.say(f"{title}free of contact all the way, t = 1 ({mesh.words})")
@@ -169,17 +173,29 @@ def _say_step(run: Run, what: tuple[Mesh, Path], found: Step, output: Path | Non
         one = found.contact
         names = ("vertex", "face") if one.kind[0] == 0 else ("edge", "edge")
         met = " and ".join(f"{name} {i}" for name, i in zip(names, one.elements[0].tolist()))
-        run.say(f"{title}free of contact up to t = {found.t:.9g}, where {met} meet", style="bold")
+        assert points is not None
+        at = f"at {place_in(mesh.x, points[0])}"
+        parts = _parts(mesh, one)
+        at += "" if parts is None else f" ({sides_words(*parts[0].tolist())})"
+        run.say(f"{title}free of contact up to t = {found.t:.9g}, where {met} meet {at}", style="bold")
         see = "" if output else "The mesh there, verified to be free: --output FILE. "
         run.say(f"{see}All contacts: pliant ccd A B", style="dim")
     run.say(merged_words(mesh.merged), style="dim")
     run.say_stages(found.stages)
 
 
-def _finish_motion(run: Run, name: str, what: tuple[Mesh, Path], found: Contacts | None, head: dict) -> None:
+def _parts(mesh: Mesh, found: Contacts) -> np.ndarray | None:
+    """(k, 2) names of what the two sides belong to, where the file names parts."""
+    of = mesh.membership
+    return None if of is None else of.names_of_pairs(found.kind, found.elements)
+
+
+def _finish_motion(
+    run: Run, name: str, what: tuple[Mesh, Path], result: tuple[Contacts | None, np.ndarray | None], head: dict
+) -> None:
     from pliant.report.outputs import Result, contact_table
 
-    mesh, end = what
+    (mesh, end), (found, points) = what, result
     files: dict[str, Any] = {
         "file": mesh.name,
         "to": end.as_posix(),
@@ -187,5 +203,5 @@ def _finish_motion(run: Run, name: str, what: tuple[Mesh, Path], found: Contacts
         "vertices": len(mesh.x),
     }
     files["merged"] = mesh.merged
-    tables = () if found is None else (contact_table(found),)
+    tables = () if found is None or points is None else (contact_table(found, points, _parts(mesh, found)),)
     run.finish(Result(name, {"contacts": 0 if found is None else len(found)} | head | files, tables))

@@ -17,6 +17,7 @@ from pliant.mesh.parts import Parts, parts_from
 
 from .gltf_parts import Primitive, Weights, read_primitives, read_weights
 from .mesh import FileError
+from .opening import carried
 
 _MOST_VERTICES = 2**25  # that all nodes may show: many nodes can show one mesh, which takes no bytes of the file
 
@@ -60,9 +61,9 @@ def _placed(part: _Part, matrices: np.ndarray, moving: Weights | None, t: float)
     """(n, 3) of one part; matrices (k, 4, 4) of all nodes."""
     x = part.primitive.positions
     if len(part.primitive.targets):
-        x = x + np.tensordot(part.weights if moving is None else moving.at(t), part.primitive.targets, 1)
+        x = x + np.einsum("t,tnk->nk", part.weights if moving is None else moving.at(t), part.primitive.targets)
     if part.skin is None or part.primitive.joints is None or part.primitive.weights is None:
-        return x @ matrices[part.node][:3, :3].T + matrices[part.node][:3, 3]
+        return carried(x, matrices[part.node][:3, :3].T, matrices[part.node][:3, 3])
     by_joint = (matrices[part.joints] @ part.skin.inverse_bind)[:, :3]
     blended = np.zeros_like(x)
     for joint, weight in zip(part.primitive.joints.T, part.primitive.weights.T):

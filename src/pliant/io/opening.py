@@ -46,6 +46,14 @@ class Options(NamedTuple):
         return passed / self.rate
 
 
+def carried(x: np.ndarray, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """x @ rows + shift, (n, 3), with the same roundings in each row: vertices at one place stay together.
+
+    A product of matrices rounds the last rows of a block otherwise than the others.
+    """
+    return x[:, :1] * rows[0] + x[:, 1:2] * rows[1] + x[:, 2:] * rows[2] + shift
+
+
 def sequence_of(path: Path, mesh: FileMesh, frames: Frames, **options: Any) -> Sequence:
     """A sequence of the mesh, after a look at its first frame; errors name the file."""
     solids = solids_of(mesh)

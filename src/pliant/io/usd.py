@@ -16,7 +16,7 @@ from pliant.mesh.parts import parts_from
 from pliant.mesh.space import Space
 
 from .mesh import FileError, FileMesh, make
-from .opening import Options, sequence_of
+from .opening import Options, carried, sequence_of
 from .polygons import fan
 from .usd_crate import require_sound
 from .usd_skins import Skin, skins_of
@@ -166,7 +166,7 @@ class _Stage:
         matrix = np.array(carrier.ComputeLocalToWorldTransform(time))  # of rows: x M
         if np.array_equal(matrix, np.eye(4)):
             return x
-        return x @ matrix[:3, :3] + matrix[3, :3]
+        return carried(x, matrix[:3, :3], matrix[3, :3])
 
 
 def _file_of(asset: str) -> Path:

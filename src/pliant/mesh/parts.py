@@ -67,6 +67,14 @@ class Membership:
         np.minimum.at(found, features.ravel(), np.repeat(self.faces, 3))
         return np.where(found == len(self.names), -1, found)[:-1].astype(np.int32)
 
+    def named(self, parts: np.ndarray) -> np.ndarray:
+        """Names of parts, in an array of the same shape; empty for -1."""
+        return np.array([*self.names, ""])[parts]
+
+    def names_of_pairs(self, kind: np.ndarray, elements: np.ndarray) -> np.ndarray:
+        """(k, 2) of the two sides of contacts."""
+        return self.named(self.of_pairs(kind, elements))
+
     def of_pairs(self, kind: np.ndarray, elements: np.ndarray) -> np.ndarray:
         """(k, 2) int32, of the two sides of contacts: kinds (k,), elements (k, 2)."""
         out, edges = np.empty(elements.shape, np.int32), kind == 1

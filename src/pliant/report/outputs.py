@@ -21,9 +21,9 @@ KINDS = np.array(["vertex-face", "edge-edge"])
 # What a row of a table of CSV calls one of several: in JSON a face has "vertices", in CSV columns vertex_0 ...
 _SINGULAR = {
     "elements": "element", "vertices": "vertex", "weights": "weight", "faces": "face", "points": "point",
-    "segment": "end", "bones": "bone",
+    "segment": "end", "bones": "bone", "parts": "part",
 }  # fmt: skip
-_VECTORS = ("normal", "points", "segment", "direction")  # their last axis is x, y, z
+_VECTORS = ("normal", "point", "points", "segment", "direction")  # their last axis is x, y, z
 
 
 class Table(NamedTuple):
@@ -48,29 +48,40 @@ class Result(NamedTuple):
     tables: tuple[Table, ...] | None = None
 
 
-def contact_table(contacts: Contacts, **first: Any) -> Table:
-    """One row per contact; `first` are columns to come before the others, one value each."""
+def contact_table(contacts: Contacts, points: np.ndarray, parts: np.ndarray | None = None, **first: Any) -> Table:
+    """One row per contact.
+
+    points : (k, 3) where they happen
+    parts : (k, 2) names of those that the two sides belong to, where they have names
+    first : columns to come before the others, one value each
+    """
     names = ("elements", "vertices", "toi", "toi_upper", "gap", "normal", "weights")
-    columns = {"kind": KINDS[contacts.kind]} | {name: getattr(contacts, name) for name in names}
-    return Table("contacts", _repeated(first, len(contacts)) | columns)
+    columns = {"kind": KINDS[contacts.kind]} | {name: getattr(contacts, name) for name in names} | {"point": points}
+    return Table("contacts", _repeated(first, len(contacts)) | columns | _told(parts))
 
 
-def intersection_table(pairs: Intersections, files: tuple[str, str] | None = None, **first: Any) -> Table:
-    """One row per pair of faces, and the files of the two where these are told."""
+def intersection_table(
+    pairs: Intersections, files: tuple[str, str] | None = None, parts: np.ndarray | None = None, **first: Any
+) -> Table:
+    """One row per pair of faces, with the files and the parts of the two, (k, 2) names, where these are told."""
     columns = {"kind": np.full(len(pairs), "face-face"), "faces": pairs.faces}
     columns |= {"segment": pairs.segments, "coplanar": pairs.coplanar}
     if files is not None:
         first, columns = {"file": files[0]} | first, columns | _repeated({"other_file": files[1]}, len(pairs))
-    return Table("pairs", _repeated(first, len(pairs)) | columns)
+    return Table("pairs", _repeated(first, len(pairs)) | columns | _told(parts))
 
 
-def proximity_table(near: Proximity, files: np.ndarray | None = None) -> Table:
-    """One row per pair of features, and the files of the two, (k, 2) names, where there are several."""
+def proximity_table(near: Proximity, files: np.ndarray | None = None, parts: np.ndarray | None = None) -> Table:
+    """One row per pair of features, with the files and the parts of the two, (k, 2) names, where these are told."""
     names = ("elements", "vertices", "distance", "points", "normal")
     columns = {"kind": KINDS[near.kind]} | {name: getattr(near, name) for name in names}
     if files is not None:
         columns = {"file": files[:, 0]} | columns | {"other_file": files[:, 1]}
-    return Table("pairs", columns)
+    return Table("pairs", columns | _told(parts))
+
+
+def _told(parts: np.ndarray | None) -> dict[str, np.ndarray]:
+    return {} if parts is None else {"parts": parts}
 
 
 def inside_table(found: Insides | Penetrations, **first: Any) -> Table:

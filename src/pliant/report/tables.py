@@ -9,6 +9,7 @@ import numpy as np
 from pliant._extras import needed
 from pliant._tally import Stage
 from pliant.contacts import Contacts, Enclosed, Insides, Intersections, Proximity
+from pliant.mesh.parts import Parts
 from pliant.report.findings import looked_for
 from pliant.scanning import Scan
 
@@ -106,10 +107,12 @@ def between_rows(rows: Iterable[tuple[str, str, Intersections]], most: int = ROW
     return out
 
 
-def face_table(pairs: Intersections, faces: np.ndarray, x: np.ndarray, rows: int = ROWS) -> Table:
-    """The faces that are in most pairs, and where they are."""
+def face_table(
+    pairs: Intersections, faces: np.ndarray, x: np.ndarray, rows: int = ROWS, parts: Parts | None = None
+) -> Table:
+    """The faces that are in most pairs, where they are, and in which part, where parts have names."""
     found, often = np.unique(pairs.faces, return_counts=True)
-    out = table(("face", "pairs", "with", "centre"), ("with", "centre"))
+    out = table(("face", "pairs", "with", "centre", *["part"] * (parts is not None)), ("with", "centre", "part"))
     digits = digits_of(x[faces].reshape(-1, 3), len(faces))
     for i in np.lexsort((found, -often))[:rows]:
         face = found[i]
@@ -117,29 +120,42 @@ def face_table(pairs: Intersections, faces: np.ndarray, x: np.ndarray, rows: int
         others = pairs.faces[with_face]
         others = others[others != face]
         listed = ", ".join(map(str, others[:3])) + (", ..." if len(others) > 3 else "")
-        out.add_row(f"{face}", f"{often[i]:,}", listed, point(x[faces[face]].mean(axis=0), digits))
+        row = f"{face}", f"{often[i]:,}", listed, point(x[faces[face]].mean(axis=0), digits)
+        out.add_row(*row, *([] if parts is None else [parts.names[parts.of_face[face]]]))
     return out
 
 
-def contact_rows(contacts: Contacts, rows: int = ROWS) -> Table:
-    """The first contacts."""
-    out = table(("t", "contact", "ids", "gap at start"), ("contact", "ids"))
+def contact_rows(
+    contacts: Contacts, points: np.ndarray, x: np.ndarray, parts: np.ndarray | None = None, rows: int = ROWS
+) -> Table:
+    """The first contacts, at points (k, 3), in a mesh with vertices x; parts : (k, 2) names, where they have any."""
+    digits = digits_of(x, len(x))  # once for all
+    out = table(
+        ("t", "contact", "ids", "at", "gap at start", *["parts"] * (parts is not None)),
+        ("contact", "ids", "at", "parts"),
+    )
     for i in np.argsort(contacts.toi, kind="stable")[:rows]:
         ids = " ".join(map(str, contacts.elements[i]))
-        out.add_row(f"{contacts.toi[i]:.6f}", _KINDS[contacts.kind[i]], ids, f"{contacts.gap[i]:.4g}")
+        row = f"{contacts.toi[i]:.6f}", _KINDS[contacts.kind[i]], ids, place_in(x, points[i], digits)
+        told = [] if parts is None else [sides_words(*parts[i].tolist())]
+        out.add_row(*row, f"{contacts.gap[i]:.4g}", *told)
     return out
 
 
-def near_rows(near: Proximity, x: np.ndarray, rows: int = ROWS, files: np.ndarray | None = None) -> Table:
-    """The closest pairs, in a mesh with vertices x; files : (k, 2) names, where there are several."""
+def near_rows(
+    near: Proximity, x: np.ndarray, rows: int = ROWS, files: np.ndarray | None = None, parts: np.ndarray | None = None
+) -> Table:
+    """The closest pairs, in a mesh with vertices x; files, parts : (k, 2) names, where there are several."""
     digits = digits_of(x, len(x))
     ids = ("ids",) if files is None else ("id", "of", "with", "in")
-    out = table(("distance", "pair", *ids, "at"), ("pair", "ids", "of", "in", "at"))
+    words = ("pair", "ids", "of", "in", "at", "parts")
+    out = table(("distance", "pair", *ids, "at", *["parts"] * (parts is not None)), words)
     for i in np.argsort(near.distance, kind="stable")[:rows]:
         a, b = (str(one) for one in near.elements[i])
         named = (f"{a} {b}",) if files is None else (a, files[i, 0], b, files[i, 1])
         where = point(near.points[i].mean(axis=0), digits)
-        out.add_row(f"{near.distance[i]:.6g}", _KINDS[near.kind[i]], *named, where)
+        told = [] if parts is None else [sides_words(*parts[i].tolist())]
+        out.add_row(f"{near.distance[i]:.6g}", _KINDS[near.kind[i]], *named, where, *told)
     return out
 
 
@@ -152,6 +168,16 @@ def enclosed_rows(found: Enclosed, x: np.ndarray, rows: int = ROWS) -> Table:
         winding = "on it" if found.on_surface[i] else f"{found.winding[i]}"
         out.add_row(f"{found.vertices[i]}", depth, winding, point(x[found.vertices[i]], digits))
     return out
+
+
+def place_in(x: np.ndarray, at: np.ndarray, digits: int | None = None) -> str:
+    """A point (3,) of a contact in a mesh with vertices x; what is next to nothing beside them is 0."""
+    near_zero = np.abs(at) < 1e-9 * np.abs(x).max(initial=0.0)  # its time is known to 1e-12 of the motion
+    return point(np.where(near_zero, 0.0, at), digits_of(x, len(x)) if digits is None else digits)
+
+
+def sides_words(a: str, b: str) -> str:
+    return f"{a} with itself" if a == b else f"{a} with {b}"
 
 
 def inside_rows(found: Insides, x: np.ndarray, rows: int = ROWS) -> Table:
@@ -189,7 +215,7 @@ def part_table(scan: Scan, rows: int = 5) -> Table:
     for one in scan.parts()[:rows]:
         a, b = one.parts if scan.sequence.parts is None else one.names
         counts = [f"{one.contacts:,}"] * contacts + [f"{one.intersections:,}"] * crossing
-        out.add_row(f"{a} with itself" if a == b else f"{a} with {b}", *counts, f"{one.frames:,}")
+        out.add_row(sides_words(f"{a}", f"{b}"), *counts, f"{one.frames:,}")
     return out
 
 

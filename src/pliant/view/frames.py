@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant._arrays import MeshError, OptionError, require_in_range, thread_count
 from pliant.detector import Detector
+from pliant.mesh.parts import membership_of
 from pliant.mesh.triangles import TriMesh
 from pliant.sequence import Sequence
 from pliant.view.layers import FrameView
@@ -51,7 +52,7 @@ class Frames:
         self.counts = np.full((len(sequence), 2), -1, np.int64)
         self._memory, self._kept = memory, OrderedDict[int, FrameView]()
         self._detector, self._at = self._fresh(), -1  # the frame that the detector is at
-        self._labels: np.ndarray | None = None
+        self._membership = membership_of(self.mesh, sequence.parts, sequence.objects)
 
     def __len__(self) -> int:
         return len(self.sequence)
@@ -100,19 +101,10 @@ class Frames:
         contacts, crossing = self._detector.advance(x), self._detector.intersections(x)
         seconds = time.perf_counter() - clock
         self._at = number
-        labels = self._objects(len(x))
-        ends = labels[contacts.vertices[:, [0, 3]]]  # the first vertex is of the one feature, the last of the other
-        crossed = labels[self.mesh.faces[crossing.faces, 0]]
+        of, files = self._membership, self.sequence.files
+        sides, crossed = of.of_pairs(contacts.kind, contacts.elements), of.faces[crossing.faces]
         return FrameView(
-            number, float(self.sequence.times[number]), x0, x, contacts, crossing,
-            ends[:, 0] == ends[:, 1], crossed[:, 0] == crossed[:, 1], seconds,
+            int(self.sequence.numbers[number]), float(self.sequence.times[number]), x0, x, contacts, crossing,
+            sides[:, 0] == sides[:, 1], crossed[:, 0] == crossed[:, 1], seconds, number,
+            "" if files is None else files[number], of.named(sides) if self.sequence.parts is not None else None,
         )  # fmt: skip
-
-    def _objects(self, count: int) -> np.ndarray:
-        """(n,) label of the object of each vertex."""
-        if self.sequence.objects is not None:
-            return self.sequence.objects
-        if self._labels is None:
-            self._labels = np.full(count, -1, np.int32)
-            self._labels[: self.mesh.vertex_limit] = self.mesh.components
-        return self._labels

@@ -45,12 +45,15 @@ class Features(NamedTuple):
 class FrameView:
     """One frame with all that was found.
 
-    number, time : of the frame
+    number, time : of the frame; the number that it is known by, as in the name of its file
     x0, x : (n, 3) positions of the frame before and of this one; the same in the first frame
     contacts : of the motion from x0 to x; none in the first frame
     intersections : at x
     contacts_within, intersections_within : (k,) and (j,) bool, both sides are of one object
     seconds : that both took
+    place : of the frame in the sequence, from 0
+    file : that the frame is in, where each has its own
+    parts : (k, 2) names of what the two sides of contacts belong to, where the parts have names
     """
 
     number: int
@@ -62,6 +65,9 @@ class FrameView:
     contacts_within: np.ndarray
     intersections_within: np.ndarray
     seconds: float
+    place: int = 0
+    file: str = ""
+    parts: np.ndarray | None = None
 
     def __repr__(self) -> str:
         return f"FrameView({self.number}: {self.contacts!r}, {self.intersections!r})"
@@ -77,12 +83,8 @@ class FrameView:
         return self.x if t >= 1.0 else self.x0 + t * (self.x - self.x0)
 
     def places(self, rows: np.ndarray) -> np.ndarray:
-        """(k, 3) where contacts happen, at their times: the point on the first of the two features."""
-        contacts = self.contacts[rows]
-        vertices, toi = contacts.vertices, contacts.toi[:, None, None]
-        moving = self.x0[vertices] + toi * (self.x[vertices] - self.x0[vertices])
-        first = np.maximum(contacts.weights, 0.0)  # those of the second feature are negative
-        return np.einsum("ki,kij->kj", first, moving)
+        """(k, 3) where contacts happen, at their times."""
+        return self.contacts[rows].points(self.x0, self.x)
 
     def shown(self, layers: Layers, mesh: TriMesh) -> Shown:
         """What is left of this frame; mesh: that of the sequence."""

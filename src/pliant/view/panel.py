@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pliant.view.layers import Layers
@@ -30,7 +32,7 @@ class Wanted(NamedTuple):
 class Panel:
     """Controls in the panel of a viser server; ``changed`` is set when somebody touches one.
 
-    frames : how many there are
+    numbers : that the frames are known by; the slider has them where they go up evenly, else places from 0
     up : "x", "y" or "z"
     """
 
@@ -58,13 +60,18 @@ class Panel:
     about_contact: viser.GuiHtmlHandle
     about_culling: viser.GuiHtmlHandle
 
-    def __init__(self, server: viser.ViserServer, frames: int, up: str) -> None:
+    def __init__(self, server: viser.ViserServer, numbers: Sequence[int], up: str) -> None:
+        frames = len(numbers)
+        even = len({b - a for a, b in itertools.pairwise(numbers)}) <= 1 and numbers[-1] >= numbers[0]
+        self._places = range(numbers[0], numbers[-1] + 1, numbers[1] - numbers[0] if frames > 1 else 1)
+        self._places = self._places if even else range(frames)
         self.changed = threading.Event()
         self.asked_to_compare = threading.Event()
         self.touched = False
         gui = server.gui
         with gui.add_folder("Time"):
-            self.frame = gui.add_slider("frame", 0, max(frames - 1, 0), 1, 0, disabled=frames < 2)
+            first, last, step = self._places[0], self._places[-1], self._places.step
+            self.frame = gui.add_slider("frame", first, max(last, first + 1), step, first, disabled=frames < 2)
             self.play = gui.add_checkbox("play", False, disabled=frames < 2)
             self.speed = gui.add_slider("frames a second", 1, 60, 1, 12, disabled=frames < 2)
             self.about_frame = gui.add_html("")
@@ -104,10 +111,19 @@ class Panel:
         self.asked_to_compare.set()
         self.changed.set()
 
+    @property
+    def place(self) -> int:
+        """Of the frame that the slider is at, from 0."""
+        return min(max((int(self.frame.value) - self._places[0]) // self._places.step, 0), len(self._places) - 1)
+
+    @place.setter
+    def place(self, place: int) -> None:
+        self.frame.value = self._places[place]
+
     def wanted(self) -> Wanted:
         switches = self.within, self.between, self.vertex_face, self.edge_edge, self.intersections
         return Wanted(
-            int(self.frame.value), Layers(*(bool(one.value) for one in switches)), int(self.contact.value),
+            self.place, Layers(*(bool(one.value) for one in switches)), int(self.contact.value),
             bool(self.at_contact.value), bool(self.points.value), bool(self.edges.value), bool(self.through.value),
             str(self.up.value), bool(self.follow.value),
         )  # fmt: skip

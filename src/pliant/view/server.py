@@ -148,7 +148,7 @@ class Viewer:
 
     def __init__(self, frames: Frames, server: viser.ViserServer, up: str, token: str) -> None:
         self.frames, self._server, self._token = frames, server, token
-        self.panel = Panel(server, len(frames), up)
+        self.panel = Panel(server, frames.sequence.numbers.tolist(), up)
         self._drawing = Drawing(server, frames.mesh, frames.sequence[0], _along(frames.sequence))
         self.panel.follow.value = self._drawing.goes_far
         self._ending, self._thread = False, None
@@ -203,7 +203,9 @@ class Viewer:
             except Exception as error:  # of a frame that cannot be read, say: the others can still be looked at
                 LOG.warning("view: %s", error, exc_info=True)
                 self.panel.play.value = False
-                self.panel.about_frame.content = note(f"frame {self.panel.frame.value}: {error}")
+                self.panel.about_frame.content = note(
+                    f"frame {self.frames.sequence.numbers[self.panel.place]}: {error}"
+                )
                 self._now = None
 
     def _start_at_worst(self) -> None:
@@ -230,7 +232,7 @@ class Viewer:
         if self.panel.play.value and clock >= self._next_at:
             self._next_at = clock + 1.0 / float(self.panel.speed.value)
             if self._now is not None:
-                self.panel.frame.value = (int(self.panel.frame.value) + 1) % len(self.frames)
+                self.panel.place = (self.panel.place + 1) % len(self.frames)
 
     def _update(self) -> None:
         wanted = self.panel.wanted()
@@ -256,7 +258,7 @@ class Viewer:
 
     def _looked_at(self, number: int) -> FrameView:
         if number not in self.frames:
-            self.panel.about_frame.content = note(f"looking at frame {number} ...")
+            self.panel.about_frame.content = note(f"looking at frame {self.frames.sequence.numbers[number]} ...")
         return self.frames[number]
 
     def _left(self, frame: FrameView, layers: Layers) -> Shown:

@@ -47,8 +47,8 @@ def frame_words(frame: FrameView, shown: Shown, count: int) -> str:
     found = f"{len(contacts) - edges:,} vertex-face, {edges:,} edge-edge"
     time = "" if frame.time == frame.number else f", t = {frame.time:.4g}"  # else it says nothing new
     rows = [
-        ("frame", f"{frame.number} of 0 .. {count - 1}{time}"),
-        ("contacts", found if frame.number else "none: the first frame comes from nowhere"),
+        ("frame", f"{frame.number}{f' ({frame.file})' if frame.file else ''}, {frame.place + 1} of {count}{time}"),
+        ("contacts", found if frame.place else "none: the first frame comes from nowhere"),
         ("intersections", f"{len(frame.intersections):,} pairs of triangles"),
         ("shown", f"{len(shown.contacts):,} contacts, {len(shown.intersections):,} intersections"),
         ("red", f"{len(shown.faces):,} triangles"),
@@ -69,6 +69,8 @@ def contact_words(frame: FrameView, row: int) -> str:
         ("contact", f"row {row}: {'edge-edge' if edges else 'vertex-face'}, {of}"),
         ("elements", f"edges {first} and {second}" if edges else f"vertex {first}, face {second}"),
         ("vertices", ", ".join(map(str, contacts.vertices[row].tolist()))),
+        ("parts", "" if frame.parts is None else " and ".join(dict.fromkeys(frame.parts[row].tolist()))),
+        ("at", ", ".join(f"{value:.6g}" for value in frame.places(np.array([row]))[0])),
         ("toi", f"{contacts.toi[row]:.15g}"),
         ("not after", f"{contacts.toi_upper[row]:.15g}"),
         ("weights", ", ".join(f"{w:.6g}" for w in contacts.weights[row])),
@@ -76,7 +78,7 @@ def contact_words(frame: FrameView, row: int) -> str:
         ("gap at t = 0", f"{contacts.gap[row]:.6g}"),
         ("found", STATUS[int(contacts.status[row])]),
     ]
-    return table(rows)
+    return table([one for one in rows if one[1]])
 
 
 def comparison_words(number: int, rows: Sequence[Compared]) -> str:

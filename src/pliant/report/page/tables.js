@@ -16,12 +16,14 @@ function row(cells) {
 function fillWorst(record, jump) {
   const [vertexFace, edgeEdge, crossings] = record.counts;
   const rows = record.worst.map((frame) => {
-    const made = row([record.numbers[frame], ...[vertexFace, edgeEdge, crossings].map((one) => known(one[frame]))]);
+    const counts = [vertexFace, edgeEdge, crossings].map((one) => known(one[frame]));
+    const made = row([record.numbers[frame], ...counts, ...(record.files ? [record.files[frame]] : [])]);
     made.dataset.frame = frame;
     clickable(made, `Go to frame ${record.numbers[frame]}`, () => jump(frame));
     return made;
   });
-  table(byId("worst"), ["frame", "vertex-face", "edge-edge", "intersections"], rows, "Nothing was found in any frame.");
+  const columns = ["frame", "vertex-face", "edge-edge", "intersections", ...(record.files ? ["file"] : [])];
+  table(byId("worst"), columns, rows, "Nothing was found in any frame.");
 }
 
 function partName(record, part) {
