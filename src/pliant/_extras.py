@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 # Which extra brings a package, by the name that it is imported by. Packages in none are installed by their own name.
 _EXTRAS = {
+    "collada": "io",
     "h5py": "io",
     "lasso": "io",
     "meshio": "io",
@@ -18,7 +19,7 @@ _EXTRAS = {
     "typer": "cli",
     "viser": "view",
 }
-_INSTALLED_AS = {"lasso": "lasso-python", "pxr": "usd-core"}
+_INSTALLED_AS = {"collada": "pycollada", "lasso": "lasso-python", "pxr": "usd-core"}
 
 
 @contextmanager

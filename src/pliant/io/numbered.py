@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Endings of files that hold one mesh, and may be frames of a folder.
 ENDINGS = (
     ".obj", ".ply", ".stl", ".off", ".vtk", ".vtu", ".vtp", ".msh", ".med", ".inp", ".k", ".key", ".dyn", ".veg",
-    ".mesh", ".glb", ".gltf",
+    ".mesh", ".glb", ".gltf", ".3mf", ".dae",
 )  # fmt: skip
 _PRINTF = re.compile(r"%0?\d*d")
 _DIGITS = re.compile(r"(\d+)")

@@ -7,7 +7,25 @@ from pathlib import Path
 
 import numpy as np
 
-from . import d3plot, dyna, external, gltf, gmsh1, npz, obj, off, ply, stl, tetgen, usd, vega, vtu, xdmf
+from . import (
+    collada,
+    d3plot,
+    dyna,
+    external,
+    gltf,
+    gmsh1,
+    npz,
+    obj,
+    off,
+    ply,
+    stl,
+    tetgen,
+    threemf,
+    usd,
+    vega,
+    vtu,
+    xdmf,
+)
 from .content import ending_of, is_packed, plain_file
 from .displacement import AtRest, chosen
 from .foreign import require_known
@@ -24,6 +42,8 @@ _BY_ENDING = {
     ".usda": usd.read,
     ".usdc": usd.read,
     ".usdz": usd.read,
+    ".3mf": threemf.read,
+    ".dae": collada.read,
     ".npz": npz.read,
     ".k": dyna.read,
     ".key": dyna.read,
@@ -39,15 +59,15 @@ _WITH_VECTORS = {
     ".xmf": xdmf.read_at_rest,
 }
 # Read by what opens files itself, or maps them into memory; all others are unpacked in memory where they are packed.
-_WANT_FILES = (".glb", ".gltf", ".usd", ".usda", ".usdc", ".usdz", ".npz")
+_WANT_FILES = (".glb", ".gltf", ".usd", ".usda", ".usdc", ".usdz", ".npz", ".3mf")
 
 
 def read(path: str | os.PathLike[str], *, displacement: str | None = None) -> FileMesh:
     """Read a mesh, or a sequence of positions of one, from a file.
 
-    path : .obj, .ply, .stl, .off, .glb / .gltf, .usd / .usda / .usdc / .usdz, .vtu, .vtp, .xdmf, .npz, .veg,
-        .k / .key / .dyn, .node or .ele (both are read), .msh of gmsh 1, a d3plot or the folder it is in, or any other
-        file that meshio reads
+    path : .obj, .ply, .stl, .off, .glb / .gltf, .usd / .usda / .usdc / .usdz, .3mf, .dae, .vtu, .vtp, .xdmf, .npz,
+        .veg, .k / .key / .dyn, .node or .ele (both are read), .msh of gmsh 1, a d3plot or the folder it is in, or
+        any other file that meshio reads
     displacement : name of a vector at the points that is added to them, in .vtu, .vtp, .xdmf and what meshio reads;
         "none" for none; default: one that is named like a displacement, which a warning names
 

@@ -1,0 +1,145 @@
+"""3MF and COLLADA: what they show, with the ids and places that the files give."""
+
+import re
+import zipfile
+
+import numpy as np
+import pytest
+
+from pliant import io as pio
+from tests.command_line import caller
+
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.unit]
+MESH = """<mesh><vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/><vertex x="0" y="1" z="0"/>
+<vertex x="0" y="0" z="1"/></vertices><triangles><triangle v1="0" v2="1" v3="2"/><triangle v1="0" v2="1" v3="3"/>
+</triangles></mesh>"""
+X = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+CORE = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
+TURNED = "0 1 0 -1 0 0 0 0 1 5 6 7"  # a quarter around z, then away
+
+
+def model(objects, items, unit="millimeter"):
+    return f'<model unit="{unit}" xmlns="{CORE}"><resources>{objects}</resources><build>{items}</build></model>'
+
+
+def archive(path, models):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        target.writestr("[Content_Types].xml", "<Types/>")
+        for name, text in models.items():
+            target.writestr(name, text)
+    return path
+
+
+def one_model(folder, objects, items, **more):
+    return archive(folder / "a.3mf", {"3D/3dmodel.model": model(objects, items, **more)})
+
+
+def test_3mf_shows_what_is_to_be_built(tmp_path):
+    objects = f'<object id="1" name="cap">{MESH}</object><object id="9">{MESH}</object>'
+    objects += f'<object id="2"><components><component objectid="1" transform="{TURNED}"/></components></object>'
+    items = '<item objectid="2" transform="2 0 0 0 2 0 0 0 2 0 0 0"/><item objectid="1"/>'
+    mesh = pio.read(one_model(tmp_path, objects, items, unit="inch"))
+    turned = X @ np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]]) + [5, 6, 7]
+    assert np.array_equal(mesh.points, np.concatenate([2 * turned, X]))
+    assert mesh.cells["triangle"].tolist() == [[0, 1, 2], [0, 1, 3], [4, 5, 6], [4, 5, 7]]
+    assert mesh.space == pio.Space("z", 0.0254)
+    assert mesh.parts is not None
+    assert [name.partition(" ")[0] for name in mesh.parts.names] == ["cap", "cap"]
+
+
+def test_3mf_of_several_models(tmp_path):
+    """As slicers write it: the root has components whose objects are in other files of the archive."""
+    component = '<component objectid="1" p:path="/3D/Objects/a.model"/>'
+    root = model(f'<object id="1"><components>{component}</components></object>', '<item objectid="1"/>')
+    inner = model(f'<object id="1">{MESH}</object>', "")
+    root = root.replace("<model ", '<model xmlns:p="http://schemas.microsoft.com/3dmanufacturing/production/2015/06" ')
+    path = archive(tmp_path / "a.3mf", {"3D/3dmodel.model": root, "3D/Objects/a.model": inner})
+    assert np.array_equal(pio.read(path).points, X)
+
+
+@pytest.mark.parametrize(
+    ("objects", "items", "why"),
+    [
+        ("", "", "nothing is to be built"),
+        ("", '<item objectid="7"/>', "refers to object '7', which is not there"),
+        (f'<object id="1">{MESH}</object>', '<item objectid="1" transform="1 2 3"/>', "a transform cannot be read"),
+        ('<object id="1"><mesh/></object>', '<item objectid="1"/>', "no cells"),
+        (f'<object id="1">{MESH.replace("v3=" + chr(34) + "3", "v3=" + chr(34) + "4")}</object>',
+         '<item objectid="1"/>', "triangle 1 refers to a vertex that is not there"),
+        (f'<object id="1">{MESH.replace("x=" + chr(34) + "1", "x=" + chr(34) + "one")}</object>',
+         '<item objectid="1"/>', "a vertex or a triangle cannot be read"),
+        ('<object id="1"><components><component objectid="1"/></components></object>', '<item objectid="1"/>',
+         "nested too deeply, or holds itself"),
+        ('<!DOCTYPE a [<!ENTITY a "a">]>', "", "a.3mf: "),
+    ],
+)  # fmt: skip
+def test_3mf_that_is_wrong(tmp_path, objects, items, why):
+    with pytest.raises(pio.FileError, match=re.escape(why)):
+        pio.read(one_model(tmp_path, objects, items))
+
+
+def test_3mf_that_grows_without_bound(tmp_path):
+    """Each object shows the one before it twice."""
+    shown = [2 * f'<component objectid="{i - 1}"/>' for i in range(2, 30)]
+    twice = "".join(f'<object id="{i}"><components>{one}</components></object>' for i, one in enumerate(shown, 2))
+    path = one_model(tmp_path, f'<object id="1">{MESH}</object>{twice}', '<item objectid="29"/>')
+    with pytest.raises(pio.FileError, match="vertices and triangles are shown"):
+        pio.read(path)
+    with pytest.raises(pio.FileError, match="would become"):
+        pio.read(archive(tmp_path / "b.3mf", {"3D/3dmodel.model": " " * 2**25}))
+    (tmp_path / "c.3mf").write_bytes(b"PK\3\4 and no more")
+    with pytest.raises(pio.FileError, match="is not a whole zip archive"):
+        pio.read(tmp_path / "c.3mf")
+
+
+DAE = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit name="centimeter" meter="0.01"/><up_axis>Z_UP</up_axis></asset>
+<library_geometries><geometry id="tent"><mesh>
+<source id="p"><float_array id="pa" count="12">0 0 0 1 0 0 0 1 0 0 0 1</float_array><technique_common>
+<accessor source="#pa" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
+<polylist count="1"><input semantic="VERTEX" source="#v" offset="0"/><vcount>4</vcount><p>0 1 2 3</p></polylist>
+</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node id="n"><translate>0 0 5</translate>
+<instance_geometry url="#tent"/></node>
+<node id="m"><instance_geometry url="#tent"/></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
+
+
+@pytest.fixture
+def _pycollada():
+    pytest.importorskip("collada")
+
+
+@pytest.mark.usefixtures("_pycollada")
+def test_collada_shows_its_scene(tmp_path):
+    (tmp_path / "a.dae").write_text(DAE, "utf-8")
+    mesh = pio.read(tmp_path / "a.dae")
+    assert np.array_equal(mesh.points, np.concatenate([X + [0, 0, 5], X]))
+    one = [[0, 1, 2], [0, 1, 2], [0, 2, 3]]
+    assert mesh.cells["triangle"].tolist() == one + (np.array(one) + 4).tolist()
+    assert mesh.space == pio.Space("z", 0.01)
+
+
+@pytest.mark.usefixtures("_pycollada")
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("<asset>", "<asset><<"), "is not XML"),
+        (('<?xml version="1.0"?>', '<!DOCTYPE a [<!ENTITY a "a">]>'), "its document type declares"),
+        (('<instance_geometry url="#tent"/></node>', '<instance_node url="#n"/></node>'), "shows itself"),
+        (("<p>0 1 2</p>", "<p>0 1 9</p>"), "a.dae"),
+    ],
+)
+def test_collada_that_is_wrong(tmp_path, change, why):
+    (tmp_path / "a.dae").write_text(DAE.replace(*change, 1), "utf-8")
+    with pytest.raises(pio.FileError, match=re.escape(why)):
+        pio.read(tmp_path / "a.dae")
+
+
+def test_verbs_read_3mf(tmp_path, capsys):
+    """The message was that meshio could not deduce the format."""
+    ended = caller(capsys)("check", one_model(tmp_path, f'<object id="1">{MESH}</object>', '<item objectid="1"/>'))
+    assert ended.code == 0
