@@ -292,3 +292,12 @@ class TestForBuildServers:
             assert call("check", "twisted.obj", *more, "--junit", "out.xml", "--sarif", "out.sarif").code == 0
             assert ElementTree.parse(folder / "out.xml").getroot().get("failures") == "0"
             assert json.loads((folder / "out.sarif").read_text("utf-8"))["runs"][0]["results"] == []
+
+
+def test_a_file_of_a_pattern_is_never_written(call: Call, folder: Path):
+    (folder / "props").mkdir()
+    inside = write_obj(folder / "props" / "a.obj", CROSSING)
+    before = inside.read_bytes()
+    for pattern in ("**/*.obj", "props/[a-c].obj"):
+        ended = call("check", "--each", pattern, "--csv", "props/a.obj")
+        assert (ended.code, inside.read_bytes()) == (2, before), pattern

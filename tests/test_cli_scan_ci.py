@@ -98,3 +98,13 @@ def test_all_clips_of_a_file(call: Call, data_folder: Path):
     one = call("scan", "--each", fox, "--clip", "Run", *options).json["sequences"]
     assert [row["clip"] for row in one] == ["Run"]
     assert one[0]["pairs"] == found[2]["pairs"]
+
+
+def test_a_character(call: Call, folder: Path):
+    args = ("character", "arm", "--no-repair", "--rate", "8")
+    assert call(*args, "--write-baseline", "known.json", "--junit", "out.xml").code == 0
+    assert ElementTree.parse(folder / "out.xml").getroot()[0][0].get("name") == "arm, clip bend"
+    again = call(*args, "--baseline", "known.json", "--json")
+    assert (again.code, again.json["baseline"]["new"], again.json["baseline"]["gone"]) == (0, 0, 0)
+    assert again.json["baseline"]["known"] == again.json["pairs"] > 0
+    assert call(*args, "--max-pairs", "1").code == 1

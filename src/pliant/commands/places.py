@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import inspect
 import os
 import re
@@ -70,7 +71,9 @@ def _members(path: Path) -> Iterator[Path]:
         yield from path.iterdir()
     elif path.exists():
         yield path
-    elif path.parent.is_dir() and _NUMBER.search(path.name):
+    elif glob.has_magic(str(path)):
+        yield from map(Path, glob.glob(str(path), recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    if not path.exists() and path.parent.is_dir() and _NUMBER.search(path.name):
         fits = _pattern(path.name)
         yield from (other for other in path.parent.iterdir() if fits.fullmatch(other.name))
 

@@ -11,23 +11,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pliant.commands import judging as judges
 from pliant.commands.options import (
     AllRows,
+    Baseline,
     Clip,
     Culling,
     Every,
+    Find,
     First,
     HowCulled,
     HowUp,
+    JUnit,
     Kind,
     Last,
+    MaxPairs,
     Merged,
     MeshFile,
     Pairs,
     Rate,
+    Sarif,
     SequenceFile,
+    WrittenBaseline,
 )
-from pliant.commands.running import CLEAN, FAILED, FOUND, Run, fault, verb
+from pliant.commands.running import CLEAN, FAILED, Run, fault, verb
 
 if TYPE_CHECKING:
     from pliant.sequence import Sequence
@@ -67,17 +74,25 @@ def character(
     ] = None,
     png: Annotated[Path | None, typer.Option(help="A picture of poses, what intersects in red.")] = None,
     all_rows: AllRows = False,
+    max_pairs: MaxPairs = 0,
+    baseline: Baseline = None,
+    write_baseline: WrittenBaseline = None,
+    junit: JUnit = None,
+    sarif: Sarif = None,
 ) -> int:
     """Play the clips of a skinned character, and find where its triangles intersect.
 
     Verdict and exit code are about the asset as it is. What flesh (Position Based Skinning) makes of clips that
     intersect comes second.
     """
+    from pliant.commands.batches import looked_at, scanned_of
     from pliant.report.character import Wanted, cast, judge
     from pliant.report.character import repair as repaired
     from pliant.report.character_files import write_files
     from pliant.report.character_shown import result_of, shown
 
+    judging = judges.Judging(max_pairs, baseline, write_baseline, junit, sarif)
+    judging.begin(run)
     clips = tuple(clip or ())
     flesh = repair, response, update
     wanted = Wanted(file, clips, skinning, merge, *flesh, rate, seconds, edge, output, png, run.threads)
@@ -91,8 +106,11 @@ def character(
     for part, style in shown(who, judged, why_not, all_rows):
         run.say(part, style=style)
     result = result_of(wanted, who, judged, why_not)
-    run.finish(result)
-    return FOUND if result.head["pairs"] else CLEAN
+    scanned = [scanned_of(file, one.clip, one.scan) for one in judged]
+    cases = [one.case for one in scanned]
+    code, head = judges.judge(run, "character", judging, cases, lambda key: looked_at(key, scanned, Find.intersections))
+    run.finish(result._replace(head=result.head | head))
+    return code
 
 
 @verb
