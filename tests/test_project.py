@@ -16,7 +16,7 @@ PACKAGE = CHECKOUT / "src" / "pliant"
 
 # A module imports from its own line and from the lines above it. New modules need a place here.
 STAGES = (
-    ("_terminal", "_caches", "_jit", "_extras", "_arrays", "_tally", "_log", "_threads", "vec3"),
+    ("_terminal", "_caches", "_jit", "_extras", "_arrays", "_reading", "_tally", "_log", "_threads", "vec3"),
     ("mesh",),
     ("bounds",),
     ("hierarchy", "grid"),

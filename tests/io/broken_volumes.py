@@ -66,7 +66,7 @@ def _announced_block(path):
 
 VTK = "# vtk DataFile Version 3.0\na\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 3 double\n0 0 0 1 0 0 0 1 0\n"
 VTK += "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n5\n"
-broken("many.vtk", "meshio cannot read it", VTK.replace("POINTS 3", f"POINTS {HUGE}"), needs="meshio")
+broken("many.vtk", "4000000000 of something are announced", VTK.replace("POINTS 3", f"POINTS {HUGE}"), needs="meshio")
 broken("cut.vtk", "cut.vtk", VTK[:-20], needs="meshio")
 broken("magic.vtk", "meshio cannot read it", VTK[2:], needs="meshio")
 broken("beyond.vtk", "refers to a point", VTK.replace("3 0 1 2", "3 0 1 9"), needs="meshio")
@@ -86,7 +86,7 @@ broken("gmsh1.msh", ":2: 4000000000 nodes", f"$NOD\n{HUGE}\n1 0 0 0\n$ENDNOD\n")
 
 broken("deck.k", "refers to node 9", "*KEYWORD\n*NODE\n1,0,0,0\n*ELEMENT_SHELL\n1,1,1,9,9\n*END\n")
 broken("itself.k", "more than 16 files deep", "*KEYWORD\n*INCLUDE\nitself.k\n*END\n")
-broken("outside.k", "outside of the folder", "*KEYWORD\n*INCLUDE\n../../secret.k\n*END\n")
+broken("outside.k", "outside of its folder", "*KEYWORD\n*INCLUDE\n../../secret.k\n*END\n")
 broken("many.veg", "4000000000 points", f"*VERTICES\n{HUGE} 3 0 0\n1 0 0 0\n*ELEMENTS\nTET\n1 4 0\n1 1 1 1 1\n")
 broken("noise.inp", "noise.inp", "*NODE\n1, x, y\n*ELEMENT, TYPE=S3\n1, 1, 2, 9\n", needs="meshio")
 broken("beyond.inp", "beyond.inp", "*NODE\n1, 0, 0, 0\n*ELEMENT, TYPE=S3\n1, 1, 2, 9\n", needs="meshio")
@@ -94,7 +94,7 @@ broken("beyond.inp", "beyond.inp", "*NODE\n1, 0, 0, 0\n*ELEMENT, TYPE=S3\n1, 1, 
 broken("noise.med", "is not a whole HDF5 file", b"\x89HDF\r\n\x1a\n" + bytes(range(200)), needs="meshio h5py")
 
 
-@broken("bomb.med", "bytes, of which 0 are stored", needs="meshio h5py")
+@broken("bomb.med", "of which 0 bytes are stored", needs="meshio h5py")
 def _unwritten(path):
     import h5py
 
@@ -137,7 +137,7 @@ broken("raw_outside.xdmf", "outside of its folder", RAW.format("../../secret.bin
 broken("raw_short.xdmf", "is too short", RAW.format("raw_short.xdmf").replace('"3 3"', '"300 3"'))
 
 
-@broken("bomb_beside.xdmf", "bytes, of which", needs="h5py")
+@broken("bomb_beside.xdmf", "would become more", needs="h5py")
 def _bomb_beside(path):
     import h5py
 

@@ -33,13 +33,14 @@ def "a" (
 
 
 def test_files_are_those_that_usd_core_finds(tmp_path):
-    from pliant.io.usd import _files_in
+    from pliant.io.usd_layers import files_in
 
     (tmp_path / "a.usda").write_text(LAYER, "utf-8")
     layer = Sdf.Layer.FindOrOpen(str(tmp_path / "a.usda"))
     names = ["deep", "payload", "reference", "sub", "variant"]
     found = set(layer.GetCompositionAssetDependencies()) - {""}  # "" is the layer itself
-    assert _files_in(layer) == found == {f"{name}.usda" for name in names}
+    assert files_in(layer) == ({f"{name}.usda" for name in names}, True)
+    assert files_in(layer)[0] == found
 
 
 def test_layers_below_the_folder_are_composed(tmp_path):

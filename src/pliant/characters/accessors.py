@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._arrays import LARGEST_INDEX
+from pliant._reading import current
 
 from .errors import AccessorError
 from .gltf import Document, Entry
@@ -15,8 +16,6 @@ from .gltf import Document, Entry
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _UNSIGNED = (5121, 5123, 5125)
 _WIDTH = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
-# No byte of the file stands for an element of an accessor without a view, which is zero: a limit has to.
-_MOST_ZEROS = 2**22
 
 
 class Accessors:
@@ -74,12 +73,10 @@ class Accessors:
         """(count, width) as stored."""
         count = entry.integer("count", lower=1, upper=LARGEST_INDEX)
         width, dtype = _WIDTH[entry.text("type")], self._dtype(entry)
-        if "bufferView" in entry:
-            raw = self._view(entry, count, width, dtype)
-        elif count > _MOST_ZEROS:
-            raise entry.error(AccessorError, f"{count} elements without a bufferView; at most {_MOST_ZEROS} can be")
-        else:
-            raw = np.zeros((count, width), dtype)
+        # Of an accessor without a view all is zero, and no byte of the file stands for it.
+        raw = self._view(entry, count, width, dtype) if "bufferView" in entry else None
+        current().charge(8 * count * width, entry.place)
+        raw = np.zeros((count, width), dtype) if raw is None else raw
         return self._replaced(entry, raw) if "sparse" in entry else raw
 
     def _dtype(self, entry: Entry) -> np.dtype:

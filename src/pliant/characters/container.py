@@ -6,9 +6,11 @@ import base64
 import json
 import re
 import struct
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+
+from pliant._reading import FileError, current
 
 from .errors import FormatError, UnsupportedError
 
@@ -101,17 +103,10 @@ def _read_beside(path: Path, where: str, uri: str, length: int) -> bytes:
     if _SCHEME.match(uri):
         raise UnsupportedError(f"{where}: {uri[:40]!r} is neither data nor a file beside this one")
     name = unquote(uri)
-    # Names are those of any system: a file that is harmless here must not be a way out of the folder elsewhere.
-    windows = PureWindowsPath(name)
-    if not name or "\0" in name or ".." in windows.parts or windows.anchor or PurePosixPath(name).is_absolute():
-        raise FormatError(f"{where}: {name[:80]!r} is outside of the folder of the file")
-    beside = path.parent / name
     try:
-        exists = beside.is_file()
-    except OSError:  # a name that is too long, on some systems
-        exists = False
-    if not exists:
-        raise FormatError(f"{where}: {name[:80]!r} does not exist")
+        beside = current().beside(path, name)
+    except FileError as error:
+        raise FormatError(f"{where}: {str(error).partition(': ')[2]}") from None
     size = beside.stat().st_size
     if size < length:
         raise FormatError(f"{where}: cut off: {length} bytes are announced, but {name!r} has {size}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant._reading import reading
 from pliant.mesh.triangles import TriMesh
 
 from .accessors import Accessors
@@ -20,18 +21,31 @@ from .skins import choose_skin, read_surface
 from .skins import weld as welded
 
 
-def load(path: str | os.PathLike[str], *, weld: bool = True, skin: str | int | None = None) -> Character:
+def load(
+    path: str | os.PathLike[str],
+    *,
+    weld: bool = True,
+    skin: str | int | None = None,
+    budget: int | None = None,
+    outside: bool = False,
+) -> Character:
     """Read a skinned character from a .glb or .gltf file.
 
     weld : make one vertex of all that are at exactly one position, with the mean of their weights, and leave out
         vertices and faces that nothing is left of; False keeps the vertices of the file
     skin : name or number of the skin, where the file has several; by default the one that carries most vertices
+    budget : bytes that the file may expand to; 64 times its size if not given, and 256 MB at least
+    outside : read buffers outside of the folder of the file too
 
     All primitives and meshes that the skin carries become one surface; the skeleton has its joints and all nodes above
     them; clips are the animations that move any of these. What is left out is said in a warning. What cannot be read
     raises a `RigError` that names the file and the place in it.
     """
-    document = Document(Path(path))
+    with reading(path, budget, outside):
+        return _load(Document(Path(path)), weld, skin)
+
+
+def _load(document: Document, weld: bool, skin: str | int | None) -> Character:
     accessors = Accessors(document)
     notes: list[str] = []
     chosen = choose_skin(document, accessors, skin)
@@ -52,7 +66,7 @@ def load(path: str | os.PathLike[str], *, weld: bool = True, skin: str | int | N
         read_clips(document, accessors, place),
     )
     for note in notes:
-        warnings.warn(f"{document.name}: left out: {note}", stacklevel=2)
+        warnings.warn(f"{document.name}: left out: {note}", stacklevel=3)
     return character
 
 

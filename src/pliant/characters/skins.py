@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant._arrays import LARGEST_INDEX
+from pliant._reading import current
 from pliant.mesh.welding import first_at_place
 
 from .accessors import Accessors
@@ -96,6 +97,7 @@ def read_surface(document: Document, accessors: Accessors, skin: int, notes: lis
 
 def _joined(parts: list[Surface], faces: list[np.ndarray]) -> Surface:
     width = max(part.joints.shape[1] for part in parts)
+    current().charge((16 * width + 24) * sum(len(part.positions) for part in parts), "all parts")
 
     def padded(array: np.ndarray) -> np.ndarray:
         return np.hstack([array, np.zeros((len(array), width - array.shape[1]), array.dtype)])
@@ -140,6 +142,7 @@ def _read_vertices(accessors: Accessors, primitive: Entry, joint_count: int) -> 
     for name, column in zip(names, columns):
         if len(column) != len(positions):
             raise primitive.error(SkinError, f"{name} has {len(column)} elements, but POSITION has {len(positions)}")
+    current().charge(32 * len(columns) * len(positions), primitive.place)
     joints, weights = np.hstack(columns[0::2]), np.hstack(columns[1::2])
     joints, weights = normalised(primitive, joints, weights, joint_count)
     return Surface(positions, joints, weights, np.empty((0, 3), np.int64))
@@ -173,8 +176,10 @@ def normalised(
 def read_corners(accessors: Accessors, primitive: Entry, vertex_count: int) -> np.ndarray:
     """(c,) vertices of the primitive, one after the other."""
     if "indices" not in primitive:
+        current().charge(24 * vertex_count, primitive.place)
         return np.arange(vertex_count)
     corners = accessors.integers(primitive.integer("indices"), f"{primitive.place}.indices", "SCALAR")[:, 0]
+    current().charge(24 * len(corners), primitive.place)  # as triangles, of a strip
     if corners.max() >= vertex_count:
         place = int(np.argmax(corners >= vertex_count))
         raise primitive.error(SkinError, f"index {place} is vertex {corners[place]}, but there are {vertex_count}")

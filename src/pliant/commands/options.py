@@ -120,6 +120,22 @@ Sarif = Annotated[
 AllRows = Annotated[bool, typer.Option("--all", help="Print every row, not only the worst.")]
 
 
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def as_bytes(text: str) -> int:
+    """A size as people write it: 4GB, 500 MB, 2e9."""
+    number = text.strip().upper().removesuffix("B").rstrip()
+    unit = number[-1:] if number[-1:] in _UNITS else ""
+    try:
+        size = float(number.removesuffix(unit)) * _UNITS[unit]
+    except ValueError:
+        size = 0.0
+    if not 1 <= size < 2**63:
+        raise typer.BadParameter(f"{text!r} is no size, such as 4GB or 500MB")
+    return int(size)
+
+
 class Shared(NamedTuple):
     """What every verb can be told."""
 
@@ -133,5 +149,16 @@ class Shared(NamedTuple):
         str | None,
         typer.Option(metavar="NAME", help="The field to add to points (VTU, XDMF ...), or none; else by its name."),
     ] = None
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SIZE",
+            parser=as_bytes,
+            help="What a file may expand to, as 4GB; 64 times its size if not given, and 256 MB at least.",
+        ),
+    ] = None
+    allow_outside: Annotated[
+        bool, typer.Option("--allow-outside", help="Read what files refer to outside of their folder too.")
+    ] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only: the exit code tells.")] = False
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what every stage did.")] = False

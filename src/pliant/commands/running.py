@@ -78,6 +78,9 @@ class Run(contextlib.ExitStack):
             self.require_room(path)
 
     def __enter__(self) -> Run:
+        from pliant._reading import allowing
+
+        self.enter_context(allowing(self._shared.budget, self._shared.allow_outside))
         self.enter_context(warnings.catch_warnings())
         warnings.showwarning = self._show_warning
         return self

@@ -8,6 +8,8 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from pliant._reading import current
+
 from .content import PACKED, ending_of, is_packed
 from .mesh import FileError, FileMesh
 from .opening import Options, sequence_of
@@ -81,7 +83,10 @@ def mesh_beside(path: Path) -> Path | None:
     name = Path(path.stem).stem if is_packed(path) else path.stem
     beside = [path.with_name(name + ending + packed) for ending in _MESHES for packed in ("", PACKED)]
     found = [file for file in beside if file.is_file()]
-    return found[0] if len(found) == 1 else None
+    if len(found) != 1:
+        return None
+    current().require_inside(path, found[0])
+    return found[0]
 
 
 def write_pc2(file: IO[bytes], frames: Sequence) -> None:

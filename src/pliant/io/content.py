@@ -10,10 +10,11 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from pliant._reading import current
+
 from .mesh import FileError
 
 PACKED = ".gz"
-_MOST_UNPACKED = 2**31
 _PIECE = 2**20
 
 
@@ -27,9 +28,12 @@ def ending_of(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """All of a file, unpacked."""
+    """All of a file, unpacked. One that is read for a second time is as much more to hold."""
     try:
-        return b"".join(_pieces(path)) if is_packed(path) else path.read_bytes()
+        if is_packed(path):
+            return b"".join(_pieces(path))
+        current().charge(path.stat().st_size)
+        return path.read_bytes()
     except OSError as error:
         raise FileError(f"{path.name}: {error.strerror or error}") from error
 
@@ -87,14 +91,11 @@ def unpack(path: Path, folder: Path) -> Path:
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
-    """What is packed, piece by piece, of which there may not be too many: a megabyte can stand for a gigabyte."""
-    size = 0
+    """What is packed, piece by piece: a megabyte can stand for a gigabyte."""
     try:
         with gzip.open(path, "rb") as file:
             while piece := file.read(_PIECE):
-                size += len(piece)
-                if size > _MOST_UNPACKED:
-                    raise FileError(f"{path.name}: unpacked, it has more than {_MOST_UNPACKED} bytes")
+                current().charge(len(piece))
                 yield piece
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise FileError(f"{path.name}: cannot be unpacked; cut off or damaged ({error})") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant._extras import needed
+from pliant._reading import current
 
 from .mesh import FileError, FileMesh, make, warn
 from .opening import LARGEST_ARRAY, Options, sequence_of
@@ -103,7 +105,12 @@ def _warn_of_deleted(path: Path, arrays: dict) -> None:
 
 def _check_sizes(path: Path) -> None:
     """What the file announces must fit into it: lasso-python makes room before it reads."""
-    size = sum(part.stat().st_size for part in path.parent.glob(path.name + "*") if part.is_file())
+    size = 0
+    for part in path.parent.glob(glob.escape(path.name) + "*"):
+        if part.is_file():
+            current().require_inside(path, part)
+            current().count(part)
+            size += part.stat().st_size
     with path.open("rb") as file:
         head = file.read(64 * 8)
     for word in (4, 8):

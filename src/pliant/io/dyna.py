@@ -61,7 +61,7 @@ class _Deck:
 def read(path: Path) -> FileMesh:
     deck = _Deck()
     if not _collect(path, deck, _Widths(), 0):
-        warnings.warn(f"{path.name}: no *END; the file may be cut off", stacklevel=3)
+        warnings.warn(f"{path.name}: no *END; the file may be cut off", stacklevel=4)
     cards = deck.nodes
     if not cards:
         raise FileError(f"{path.name}: there is no *NODE")

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from pliant._extras import needed
+from pliant._reading import carrying, current
 
+from .announced import require_announced
 from .content import plain_file, read_beginning, read_bytes
 from .displacement import AtRest
 from .hdf5 import require_harmless
@@ -20,14 +22,16 @@ from .xml import parse
 
 # Files of HDF5, and of XML, which meshio trusts.
 _HDF5 = (".med", ".h5m", ".hmf", ".cgns", ".h5")
+_HDF5_MARK = b"\x89HDF"
 _XML = (".xml", ".svg")
 _NETCDF = (".e", ".exo", ".ex2")
 
 
 def read_at_rest(path: Path) -> AtRest:
     """The mesh, and the vectors at its points."""
-    with plain_file(path) as plain:
-        if plain.suffix.lower() in _HDF5:
+    with plain_file(path) as plain, carrying(current() if plain == path else current().moved(plain)):
+        require_announced(plain)
+        if plain.suffix.lower() in _HDF5 or read_beginning(plain).startswith(_HDF5_MARK):
             require_harmless(plain)
         if plain.suffix.lower() in _XML:
             parse(path, read_bytes(plain))

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant._reading import current
 from pliant.characters.accessors import Accessors
 from pliant.characters.errors import ClipError, SkinError, UnsupportedError
 from pliant.characters.gltf import Document, Entry
 from pliant.characters.skins import normalised, read_corners, triangles_of
-
-from .opening import LARGEST_ARRAY
 
 _TRIANGLES, _FAN = 4, 6
 _MODES = ("LINEAR", "STEP", "CUBICSPLINE")
@@ -89,15 +88,14 @@ def _influences(
             if len(column) != count:
                 raise primitive.error(SkinError, f"{name} has {len(column)} elements, but POSITION has {count}")
             kept.append(column)
+            current().charge(32 * count, primitive.place)
     return normalised(primitive, np.hstack(joints), np.hstack(weights), joint_count)
 
 
 def _targets(accessors: Accessors, primitive: Entry, count: int) -> np.ndarray:
     """(t, n, 3)"""
     targets = primitive.entries("targets")
-    # Accessors may be shared, or all zeros: their sum is no more bounded by the size of the file.
-    if len(targets) * count * 24 > LARGEST_ARRAY:
-        raise primitive.error(UnsupportedError, f"{len(targets)} morph targets of {count} vertices are too many")
+    current().charge(24 * len(targets) * count, f"{primitive.place}: {len(targets)} morph targets")
     arrays = [np.zeros((0, count, 3))]
     for target in targets:
         delta = np.zeros((count, 3))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant._reading import current
 from pliant.characters.accessors import Accessors
 from pliant.characters.clips import read_clips
 from pliant.characters.gltf import Document, Entry
@@ -18,8 +19,6 @@ from pliant.mesh.parts import Parts, parts_from
 from .gltf_parts import Primitive, Weights, read_primitives, read_weights
 from .mesh import FileError
 from .opening import carried
-
-_MOST_VERTICES = 2**25  # that all nodes may show: many nodes can show one mesh, which takes no bytes of the file
 
 
 class _Part(NamedTuple):
@@ -74,7 +73,7 @@ def _placed(part: _Part, matrices: np.ndarray, moving: Weights | None, t: float)
 
 def read_scene(document: Document) -> Scene:
     accessors = Accessors(document)
-    _require_countable(document, accessors)
+    _charge_for_vertices(document, accessors)
     skeleton, place = _all_nodes(document)
     parts: list[_Part] = []
     faces: list[np.ndarray] = []
@@ -102,17 +101,18 @@ def _named(names: list[str], nodes: list[int], faces: list[np.ndarray]) -> Parts
     return parts_from(shown, [len(corners) for corners in faces])
 
 
-def _require_countable(document: Document, accessors: Accessors) -> None:
-    """All nodes together show a number of vertices that memory has room for; nothing is read."""
-    count = 0
+def _charge_for_vertices(document: Document, accessors: Accessors) -> None:
+    """Many nodes can show one mesh, which takes no bytes of the file; nothing is read before all are counted."""
     for node in document.root.entries("nodes"):
+        if "skin" in node:
+            skin = document.entry("skins", node.integer("skin"), node.place)
+            current().charge(512 * len(skin.items("joints")), node.place)
         if "mesh" not in node:
             continue
         mesh = document.entry("meshes", node.integer("mesh"), node.place)
         attributes = [primitive.entry("attributes") for primitive in mesh.entries("primitives")]
-        count += sum(accessors.count(one.integer("POSITION"), one.place) for one in attributes if "POSITION" in one)
-        if count > _MOST_VERTICES:
-            raise FileError(f"{document.name}: {node.place}: more than {_MOST_VERTICES} vertices are shown")
+        count = sum(accessors.count(one.integer("POSITION"), one.place) for one in attributes if "POSITION" in one)
+        current().charge(24 * count, f"{node.place}: {count} vertices")
 
 
 def _all_nodes(document: Document) -> tuple[Skeleton, dict[int, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from math import prod
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -9,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from pliant._extras import needed
+from pliant._reading import current
 
 from .mesh import FileError
-from .opening import LARGEST_ARRAY
 
-_MOST_EXPANSION = 100  # positions hardly get smaller; see `zipped`
-_HARMLESS_SIZE = 2**24
+# Filters whose results are bounded by what is stored, or by what is looked at here: deflate, shuffle, fletcher32, szip,
+# lzf. Others make room for whatever a number in the file says.
+_DEFLATE, _FILTERS = 1, (1, 2, 3, 4, 32000)
+_MOST_EXPANSION = 1032  # of deflate
+_PIECE = 2**20
 
 
 def h5py_for(path: Path) -> ModuleType:
@@ -28,32 +33,62 @@ def require_harmless(path: Path) -> None:
     h5py = h5py_for(path)
     try:
         with h5py.File(path, "r") as file:
-            _look_at(path, h5py, file, 0)
-    except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
+            _look_at(path, h5py, file, set())
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError, zlib.error) as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path.name}: is not a whole HDF5 file ({error})") from error
 
 
-def _look_at(path: Path, h5py: ModuleType, group: Any, depth: int) -> None:
-    if depth > 64:
-        raise FileError(f"{path.name}: groups are nested more than 64 deep, or in a circle")
-    for name in group:
-        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-            raise FileError(f"{path.name}: {name[:80]} is a link, which is not followed")
-        item = group[name]
-        if isinstance(item, h5py.Dataset):
-            _require_harmless(path, item)
-        elif isinstance(item, h5py.Group):
-            _look_at(path, h5py, item, depth + 1)
+def _look_at(path: Path, h5py: ModuleType, root: Any, seen: set[int]) -> None:
+    """Everything in a group; what has several names is looked at once."""
+    waiting = [root]
+    while waiting:
+        group = waiting.pop()
+        for name in group:
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                raise FileError(f"{path.name}: {name[:80]} is a link, which is not followed")
+            item = group[name]
+            place = h5py.h5o.get_info(item.id).addr
+            if place in seen:
+                continue
+            seen.add(place)
+            if isinstance(item, h5py.Dataset):
+                _require_harmless(path, item)
+            elif isinstance(item, h5py.Group):
+                waiting.append(item)
 
 
 def _require_harmless(path: Path, data: Any) -> None:
     if data.external or data.is_virtual:
         raise FileError(f"{path.name}: {data.name[:80]} is in another file, which is not read")
+    plan = data.id.get_create_plist()
+    filters = [plan.get_filter(i)[0] for i in range(plan.get_nfilters())]
+    if any(one not in _FILTERS for one in filters):
+        raise FileError(f"{path.name}: {data.name[:80]} is packed in a way that is not read")
     size, stored = int(data.size or 0) * data.dtype.itemsize, int(data.id.get_storage_size())
-    if size > LARGEST_ARRAY * 8 or size > max(_HARMLESS_SIZE, _MOST_EXPANSION * stored):
-        raise FileError(f"{path.name}: {data.name[:80]} has {size} bytes, of which {stored} are stored")
+    current().require(size, f"{data.name[:80]}, of which {stored} bytes are stored")
+    if data.chunks is not None:
+        chunk = prod(data.chunks) * data.dtype.itemsize
+        current().require(chunk, f"a chunk of {data.name[:80]}")
+        if _DEFLATE in filters and _MOST_EXPANSION * stored > current().left:
+            _require_chunks(path, data, chunk)
+
+
+def _require_chunks(path: Path, data: Any, size: int) -> None:
+    """HDF5 inflates a chunk to its end, however far that is from the size of a chunk."""
+    for i in range(data.id.get_num_chunks()):
+        stored = data.id.get_chunk_info(i)
+        if _MOST_EXPANSION * stored.size <= current().left:
+            continue
+        mask, content = data.id.read_direct_chunk(stored.chunk_offset)
+        if mask:
+            raise FileError(f"{path.name}: {data.name[:80]} is packed in a way that is not read")
+        inflater, out = zlib.decompressobj(), 0
+        while content and not inflater.eof:
+            out += len(inflater.decompress(content, _PIECE))
+            content = inflater.unconsumed_tail
+            current().require(0 if out <= 2 * size + _PIECE else _MOST_EXPANSION * stored.size, data.name[:80])
 
 
 def read_dataset(path: Path, name: str) -> np.ndarray:
@@ -64,6 +99,7 @@ def read_dataset(path: Path, name: str) -> np.ndarray:
             data = file[name]
             if not isinstance(data, h5py.Dataset):
                 raise KeyError("not an array")
+            current().charge(8 * int(data.size or 0), name)
             return data[()]
     except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
         raise FileError(f"{path.name}: {name[:80]!r} cannot be read ({error})") from error

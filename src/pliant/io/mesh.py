@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant._arrays import LARGEST_INDEX, MeshError
+from pliant._arrays import LARGEST_INDEX
+from pliant._reading import FileError as FileError
 from pliant.mesh.parts import Parts
 from pliant.mesh.space import Space
 
@@ -26,10 +27,6 @@ _LAGRANGE = {
     "VTK_LAGRANGE_TRIANGLE": "triangle",
     "VTK_LAGRANGE_QUADRILATERAL": "quad",
 }
-
-
-class FileError(MeshError):
-    """A file is missing, cut off or not what its name says; the message names the file, and the line where it can."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -167,5 +167,5 @@ def _warn_of_gaps(paths: list[Path], name: str) -> None:
         warnings.warn(
             f"{name}: {missing.sum()} frames are missing, the first between {paths[place].name} and "
             f"{paths[place + 1].name}; what is between two files is taken for one motion",
-            stacklevel=4,
+            stacklevel=6,
         )

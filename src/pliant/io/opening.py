@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pliant._arrays import MeshError
+from pliant._reading import Reading, carrying, current
 
 from .mesh import FileError, FileMesh
 from .polygons import solids_of, surface_of
@@ -54,6 +55,20 @@ def carried(x: np.ndarray, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
     return x[:, :1] * rows[0] + x[:, 1:2] * rows[1] + x[:, 2:] * rows[2] + shift
 
 
+class _Carried:
+    """Frames that are read later, with what was allowed when they were opened."""
+
+    def __init__(self, frames: Frames, one: Reading) -> None:
+        self._frames, self._reading = frames, one
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __getitem__(self, frame: int) -> Any:
+        with carrying(self._reading.again()):
+            return self._frames[frame]
+
+
 def sequence_of(path: Path, mesh: FileMesh, frames: Frames, **options: Any) -> Sequence:
     """A sequence of the mesh, after a look at its first frame; errors name the file."""
     solids = solids_of(mesh)
@@ -67,6 +82,9 @@ def checked_sequence(path: Path, faces: Any, frames: Frames, **options: Any) -> 
     """A sequence of the faces, after a look at its first frame; errors name the file."""
     from pliant._arrays import require_in_range
     from pliant.sequence import Sequence
+
+    if not isinstance(frames, np.ndarray):
+        frames = _Carried(frames, current())
 
     if len(frames) == 0:
         raise FileError(f"{path.name}: there are no frames in it")

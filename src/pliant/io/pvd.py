@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant._reading import current
+
 from .content import ending_of, read_bytes
 from .displacement import times_of_two
 from .mesh import FileError
 from .numbered import FileFrames
 from .opening import Options, sequence_of
-from .xml import beside, parse
+from .xml import parse
 
 if TYPE_CHECKING:
     from pliant.sequence import Sequence
@@ -28,7 +30,7 @@ def open_frames(path: Path, options: Options) -> Sequence:
         raise FileError(f"{path.name}: is no collection of files")
     found: list[tuple[float, Path]] = []
     for frame, entry in enumerate(entries):
-        file = beside(path, entry.get("file", ""))
+        file = current().beside(path, entry.get("file", ""))
         if ending_of(file) not in _ENDINGS:
             raise FileError(f"{path.name}, frame {frame}: {file.name} is none of {', '.join(_ENDINGS)}")
         found.append((_time(path, entry.get("timestep", str(frame))), file))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant._reading import carrying, current, reading
+
 from . import (
     collada,
     d3plot,
@@ -62,7 +64,13 @@ _WITH_VECTORS = {
 _WANT_FILES = (".glb", ".gltf", ".usd", ".usda", ".usdc", ".usdz", ".npz", ".3mf")
 
 
-def read(path: str | os.PathLike[str], *, displacement: str | None = None) -> FileMesh:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    displacement: str | None = None,
+    budget: int | None = None,
+    outside: bool = False,
+) -> FileMesh:
     """Read a mesh, or a sequence of positions of one, from a file.
 
     path : .obj, .ply, .stl, .off, .glb / .gltf, .usd / .usda / .usdc / .usdz, .3mf, .dae, .vtu, .vtp, .xdmf, .npz,
@@ -70,13 +78,17 @@ def read(path: str | os.PathLike[str], *, displacement: str | None = None) -> Fi
         any other file that meshio reads
     displacement : name of a vector at the points that is added to them, in .vtu, .vtp, .xdmf and what meshio reads;
         "none" for none; default: one that is named like a displacement, which a warning names
+    budget : bytes that the file may expand to, by compression or by naming the same part many times; 64 times its size
+        if not given, and 256 MB at least
+    outside : read files outside of its folder too, where it refers to any
 
     Each of them may be packed by gzip: .obj.gz. Vertices and faces keep the order of the file, and nothing is merged;
     polygons become fans of triangles.
     """
     path = Path(path)
-    found = read_at_rest(path)
-    return found.displaced(path, chosen(path, found.vectors, displacement, lambda: found.moves))
+    with reading(path, budget, outside):
+        found = read_at_rest(path)
+        return found.displaced(path, chosen(path, found.vectors, displacement, lambda: found.moves))
 
 
 def read_motion(
@@ -93,11 +105,16 @@ def read_at_rest(path: Path) -> AtRest:
     """A file as it is, with the vectors at its points."""
     if path.is_dir() and (path / "d3plot").is_file():
         path = path / "d3plot"
+    with reading(path):
+        return _read(path)
+
+
+def _read(path: Path) -> AtRest:
     require_content(path)
     ending = ending_of(path)
     if is_packed(path) and ending in _WANT_FILES:
-        with plain_file(path) as plain:
-            return read_at_rest(plain)
+        with plain_file(path) as plain, carrying(current().moved(plain)):
+            return _read(plain)
     if ending in _WITH_VECTORS:
         return _WITH_VECTORS[ending](path)
     if ending in _BY_ENDING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant._arrays import OptionError
+from pliant._reading import carrying, current, reading
 
 from . import caches, d3plot, gltf, npz, numbered, pvd, usd, xdmf
 from .content import ending_of, is_packed, unpack
@@ -47,6 +48,8 @@ def open_sequence(
     rate: float | None = None,
     clip: str | None = None,
     displacement: str | None = None,
+    budget: int | None = None,
+    outside: bool = False,
 ) -> Sequence:
     """Open a mesh over time. Frames are read when they are asked for.
 
@@ -59,6 +62,9 @@ def open_sequence(
     displacement : name of a vector at the points that is added to them, in .vtu, .vtp, .pvd, .xdmf and what meshio
         reads; "none" for none; default: one that is named like a displacement, where the points themselves do not move,
         which a warning names. Of one frame with a displacement, the mesh at rest becomes the frame before.
+    budget : bytes that the file may expand to, by compression or by naming the same part many times, for each frame
+        that is read; 64 times its size if not given, and 256 MB at least
+    outside : read files outside of its folder too, where it refers to any
 
     All frames must have the cells of the first. What is wrong raises a `FileError` that names the file and the frame.
     """
@@ -66,8 +72,14 @@ def open_sequence(
         raise OptionError(f"rate={rate!r} must be a positive number of frames per second")
     options = Options(mesh, rate, clip, displacement)
     if not isinstance(path, str | os.PathLike):
-        return numbered.open_files([Path(one) for one in path], options)
-    path = Path(path)
+        paths = [Path(one) for one in path]
+        with reading(paths[0] if paths else "files", budget, outside):
+            return numbered.open_files(paths, options)
+    with reading(path, budget, outside):
+        return _opened(Path(path), options)
+
+
+def _opened(path: Path, options: Options) -> Sequence:
     if path.is_dir() and (path / "d3plot").is_file():
         path = path / "d3plot"
     if path.is_dir():
@@ -105,6 +117,8 @@ def _open_packed(path: Path, opener: Callable[[Path, Options], Sequence], option
         options = options._replace(mesh=caches.mesh_beside(path))
     # Where the frames are mapped into memory, some systems remove the file only after the end of the process.
     folder = tempfile.TemporaryDirectory(prefix="pliant-", ignore_cleanup_errors=True)
-    sequence = opener(unpack(path, Path(folder.name)), options)
+    copy = unpack(path, Path(folder.name))
+    with carrying(current().moved(copy)):
+        sequence = opener(copy, options)
     sequence.name, sequence._frames = path.name, _Held(sequence._frames, folder)
     return sequence

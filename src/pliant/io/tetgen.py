@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant._reading import current
+
 from .content import PACKED, ending_of, is_packed
 from .mesh import FileError, FileMesh, make
 from .text import Line, Nodes, numbers, read_lines, section
@@ -67,6 +69,8 @@ def _beside(path: Path, ending: str) -> Path:
         return path
     name = Path(path.stem).stem if is_packed(path) else path.stem
     for other in (name + ending, name + ending.upper(), name + ending + PACKED):
-        if path.with_name(other).is_file():
-            return path.with_name(other)
+        if (found := path.with_name(other)).is_file():
+            current().require_inside(path, found)
+            current().count(found)
+            return found
     raise FileError(f"{path.name}: there is no {name + ending} beside it")

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pliant._reading import current
+
 from .content import read_text
 from .mesh import FileError
 
@@ -35,21 +37,16 @@ def read_lines(path: Path, comment: str) -> list[Line]:
 
 
 def included(line: Line, name: str, depth: int, seen: list[Path]) -> Path:
-    """The file that a line includes, beside or below its own file; `depth` counts files that include files, `seen` has
+    """The file that a line includes; `depth` counts files that include files, `seen` has
     all that were included before."""
-    path = line.path.parent / name
-    if Path(name).is_absolute() or ".." in Path(name).parts:
-        raise line.error(f"includes {name}, which is outside of the folder of the file")
     if depth >= 16:
         raise line.error(f"includes {name}: more than 16 files deep, or a file that includes itself")
     if len(seen) >= 1000:  # small files that include each other many times over would never end
         raise line.error(f"includes {name}: more than 1000 files")
     try:
-        exists = path.is_file()
-    except OSError:  # a name that is too long, on some systems
-        exists = False
-    if not exists:
-        raise line.error(f"includes {name}, which does not exist")
+        path = current().beside(line.path, name)
+    except FileError as error:
+        raise line.error(f"includes {name}, which {str(error).partition(', which ')[2]}") from None
     seen.append(path)
     return path
 

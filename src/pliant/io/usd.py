@@ -5,20 +5,20 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pliant._extras import needed
+from pliant._reading import current
 from pliant.mesh.parts import parts_from
 from pliant.mesh.space import Space
 
 from .mesh import FileError, FileMesh, make
 from .opening import Options, carried, sequence_of
 from .polygons import fan
-from .usd_crate import require_sound
+from .usd_layers import Layers, file_of
 from .usd_skins import Skin, skins_of
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ class _Stage:
         with _named(path):
             # Diagnostics of usd-core go to the terminal, unless someone collects them.
             self._quiet = pxr.UsdUtils.CoalescingDiagnosticDelegate()
-            layers = self._sound_layers(pxr.Sdf, path, {})
-            self._pxr, self._stage = pxr, pxr.Usd.Stage.Open(layers[path.resolve()])
+            self._layers = Layers(pxr, path)
+            self._pxr, self._stage = pxr, pxr.Usd.Stage.Open(self._layers.root)
             self._require_own_layers()
             codes: set[float] = set()
             skins = skins_of(pxr, self._stage)
@@ -85,34 +85,11 @@ class _Stage:
         known = UsdGeom.StageHasAuthoredMetersPerUnit(self._stage) and 0.0 < metres < np.inf
         return Space("z" if UsdGeom.GetStageUpAxis(self._stage) == UsdGeom.Tokens.z else "y", metres if known else None)
 
-    def _sound_layers(self, Sdf: Any, path: Path, layers: dict[Path, Any]) -> dict[Path, Any]:
-        """A file and all that it is composed of, each looked at before usd-core opens it."""
-        try:
-            require_sound(path)
-        except FileError as error:
-            raise error if path == self._path else FileError(f"{self._path.name}: refers to {error}") from None
-        layer = layers[path.resolve()] = Sdf.Layer.FindOrOpen(str(path))
-        if layer is None:
-            raise FileError(f"{path.name}: usd-core cannot read it")
-        if not layer.dirty:  # else someone is working on it
-            layer.Reload()  # one that is still open somewhere, and was written again since
-        for asset in _files_in(layer):
-            named = _file_of(Sdf.ComputeAssetPathRelativeToLayer(layer, asset))
-            if named.is_file() and named.resolve() not in layers:
-                self._require_own(named)
-                self._sound_layers(Sdf, named, layers)
-        return layers
-
     def _require_own_layers(self) -> None:
-        """What is composed in other ways than by naming files in a layer: clips, expressions."""
+        """What is composed in other ways than by naming files in a layer, or found by a search path."""
         for layer in self._stage.GetUsedLayers():
             if layer.realPath:
-                self._require_own(_file_of(layer.realPath))
-
-    def _require_own(self, path: Path) -> None:
-        """References may name any file; what is composed of others is used only if they are beside this one."""
-        if self._path.resolve().parent not in path.resolve().parents:
-            raise FileError(f"{self._path.name}: refers to {path.name}, which is outside of its folder")
+                current().require_inside(self._path, file_of(layer.realPath))
 
     def _meshes(self) -> Iterator[Any]:
         Usd, UsdGeom = self._pxr.Usd, self._pxr.UsdGeom
@@ -137,6 +114,8 @@ class _Stage:
         counts = np.array(mesh.GetFaceVertexCountsAttr().Get(first) or (), np.int64)
         corners = np.array(mesh.GetFaceVertexIndicesAttr().Get(first) or (), np.int64)
         points = len(mesh.GetPointsAttr().Get(first) or ())
+        # Of positions, and of corners as polygons and as triangles. Many prims can have one array.
+        current().charge(8 * (3 * points + len(counts) + 4 * len(corners)), str(prim.GetPath())[:80])
         if (counts < 3).any() or counts.sum() != len(corners):
             raise FileError(f"{where}: has {len(corners)} corners, which do not make its {len(counts)} faces")
         if len(corners) and (corners.min() < 0 or corners.max() >= points):
@@ -167,29 +146,6 @@ class _Stage:
         if np.array_equal(matrix, np.eye(4)):
             return x
         return carried(x, matrix[:3, :3], matrix[3, :3])
-
-
-def _file_of(asset: str) -> Path:
-    """The file that an asset is, or is in: packages name their parts in brackets."""
-    Ar: Any = import_module("pxr.Ar")  # its stubs lack these two
-    return Path(Ar.SplitPackageRelativePathOuter(asset)[0] if Ar.IsPackageRelativePath(asset) else asset)
-
-
-def _files_in(layer: Any) -> set[str]:
-    """What a layer names: layers below it, references and payloads.
-
-    GetCompositionAssetDependencies gives the same, but ends the process where a prim is named and not there.
-    """
-    files = set(layer.subLayerPaths)
-
-    def look_at(path: Any) -> None:
-        prim = None if path.IsPropertyPath() else layer.GetPrimAtPath(path)
-        for kind in ("references", "payload"):
-            if prim and prim.HasInfo(kind):
-                files.update(item.assetPath for item in prim.GetInfo(kind).GetAddedOrExplicitItems() if item.assetPath)
-
-    layer.Traverse("/", look_at)
-    return files
 
 
 def pxr_for(path: Path) -> Any:

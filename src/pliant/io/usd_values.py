@@ -12,6 +12,8 @@ from typing import IO
 
 import numpy as np
 
+from pliant._reading import current
+
 # Types of items of arrays, and how many bytes each takes in the file; strings and tokens are indices.
 _ITEMS = {
     1: 1, 2: 1, 3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 4, 9: 8, 10: 4, 11: 4, 12: 4, 13: 32, 14: 72, 15: 128, 16: 32, 17: 16,
@@ -117,6 +119,7 @@ class Values:
         size = self.number(at)
         self.fit(at + 8, size, 1)
         require(count <= _MOST_EXPANSION * size)
+        current().charge(count * _ITEMS[kind])
 
     def _vector(self, at: int, size: int) -> int:
         return self.fit(at + 8, self.number(at), size)

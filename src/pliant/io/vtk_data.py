@@ -16,6 +16,8 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from pliant._reading import current
+
 from .content import read_text
 from .mesh import FileError
 from .xml import count, parse
@@ -25,7 +27,7 @@ _TYPES = {
     "UInt64": "u8", "Float32": "f4", "Float64": "f8",
 }  # fmt: skip
 _APPENDED = re.compile(rb"<AppendedData[^>]*>\s*_")
-_MOST_EXPANSION = 1032  # of deflate; lzma can do more, which positions never need
+_LZMA_MEMORY = 2**27  # for its dictionary, of which the largest that its tool makes has 64 MB
 _COMPRESSORS = {"": "", "vtkZLibDataCompressor": "zlib", "vtkLZMADataCompressor": "lzma"}
 
 
@@ -76,6 +78,7 @@ def read_array(file: VtkFile, element: Element | None, length: int, columns: int
         if isinstance(error, FileError):
             raise
         raise FileError(f"{file.path.name}: {name} cannot be read ({error})") from error
+    current().charge(8 * len(flat), name)  # several may be of the same bytes, and numbers become larger ones
     if length >= 0 and len(flat) != length * (columns or 1):
         raise FileError(f"{file.path.name}: {name} has {len(flat)} numbers, not {length * (columns or 1)}; cut off?")
     return flat if columns is None else flat.reshape(-1, columns)
@@ -97,7 +100,7 @@ def _binary(file: VtkFile, element: Element, dtype: np.dtype) -> np.ndarray:
     return np.frombuffer(content, dtype)
 
 
-def _raw_content(file: VtkFile, data: bytes) -> bytes:
+def _raw_content(file: VtkFile, data: bytes) -> bytes | bytearray:
     size = file.header.itemsize
     if not file.compressor:
         length = int(_sizes(file, data, 1)[0])
@@ -109,7 +112,7 @@ def _raw_content(file: VtkFile, data: bytes) -> bytes:
     return _inflated(file, sizes, data[(3 + blocks) * size :])
 
 
-def _base64_content(file: VtkFile, text: bytes) -> bytes:
+def _base64_content(file: VtkFile, text: bytes) -> bytes | bytearray:
     size = file.header.itemsize
     first = text[: _base64_length(size)]
     if not file.compressor:
@@ -143,19 +146,20 @@ def _sizes(file: VtkFile, data: bytes, wanted: int) -> np.ndarray:
     return np.frombuffer(data, file.header, wanted)
 
 
-def _inflated(file: VtkFile, sizes: np.ndarray, data: bytes) -> bytes:
+def _inflated(file: VtkFile, sizes: np.ndarray, data: bytes) -> bytearray:
     """Blocks of one size, the last of which may be shorter: (blocks, size, size of the last or 0, compressed sizes)."""
     blocks, whole, last = (int(size) for size in sizes[:3])
     total = (blocks - (last > 0)) * whole + last
-    if total > _MOST_EXPANSION * len(data) + 64:
-        raise ValueError(f"{len(data)} bytes would become {total}")
-    out, begin = [], 0
+    current().charge(total)
+    out, begin = bytearray(), 0
     for block in range(blocks):
         end = begin + int(sizes[3 + block])
         expected = last if last and block == blocks - 1 else whole
-        inflater = zlib.decompressobj() if file.compressor == "zlib" else lzma.LZMADecompressor()
-        out.append(inflater.decompress(data[begin:end], expected + 1))
-        if len(out[-1]) != expected:
+        is_zlib = file.compressor == "zlib"
+        inflater = zlib.decompressobj() if is_zlib else lzma.LZMADecompressor(memlimit=_LZMA_MEMORY)
+        content = inflater.decompress(data[begin:end], expected + 1)
+        out += content
+        if len(content) != expected:
             raise ValueError(f"block {block} has not the {expected} bytes that are announced")
         begin = end
-    return b"".join(out)
+    return out

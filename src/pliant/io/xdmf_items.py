@@ -8,10 +8,11 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from pliant._reading import current
+
 from .hdf5 import read_dataset, require_harmless
 from .mesh import FileError
-from .opening import LARGEST_ARRAY
-from .xml import beside, count
+from .xml import count
 
 _KINDS = {"float": "f", "int": "i", "uint": "u", "char": "i", "uchar": "u"}
 # Number of the type in a mixed topology: name and nodes. Those of 1 and 2 give their number of nodes first.
@@ -58,7 +59,7 @@ class Items:
             shape = tuple(int(field) for field in text.split())
         except ValueError:
             shape = ()
-        if not 1 <= len(shape) <= 3 or min(shape) < 0 or prod(shape) * 8 > 8 * LARGEST_ARRAY:
+        if not 1 <= len(shape) <= 3 or min(shape) < 0 or prod(shape) >= 2**60:
             raise FileError(f"{self._path.name}: Dimensions are {text[:60]!r}")
         return shape
 
@@ -72,17 +73,19 @@ class Items:
 
     def _from_hdf5(self, text: str) -> np.ndarray:
         name, _, inside = text.rpartition(":")
-        file = beside(self._path, name.strip())
+        file = current().beside(self._path, name.strip())
         try:
             if file not in self._harmless:
                 require_harmless(file)
                 self._harmless.add(file)
             return read_dataset(file, inside.strip())
         except FileError as error:
+            if str(error).startswith(self._path.name):
+                raise
             raise FileError(f"{self._path.name}: {error}") from error
 
     def _raw(self, item: Element, text: str, kind: str, shape: tuple[int, ...]) -> np.ndarray:
-        file = beside(self._path, text)
+        file = current().beside(self._path, text)
         order = ">" if item.get("Endian", "").lower() == "big" else "<"
         size = count(self._path, item, "Precision", "4")
         if size not in (1, 2, 4, 8) or (kind == "f" and size < 4):
@@ -90,6 +93,7 @@ class Items:
         begin = count(self._path, item, "Seek", "0")
         if begin + prod(shape) * size > file.stat().st_size:
             raise FileError(f"{self._path.name}: {file.name} is too short for {prod(shape)} numbers; cut off?")
+        current().charge(prod(shape) * 8, file.name)
         return np.fromfile(file, f"{order}{kind}{size}", prod(shape), offset=begin)
 
 

@@ -1,8 +1,8 @@
-"""XML without its dangers: nothing that a document type could declare; names of files that stay in their folder."""
+"""XML without its dangers: nothing that a document type could declare."""
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
 
@@ -34,22 +34,6 @@ def parse(path: Path, content: bytes) -> ElementTree.Element:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path.name}: is not XML ({error})") from error
-
-
-def beside(path: Path, name: str) -> Path:
-    """The file of a name that `path` gives, in its folder or below; it must exist."""
-    # Names are those of any system: a file that is harmless here must not be a way out of the folder elsewhere.
-    windows = PureWindowsPath(name)
-    if not name or "\0" in name or ".." in windows.parts or windows.anchor or PurePosixPath(name).is_absolute():
-        raise FileError(f"{path.name}: refers to {name[:80]!r}, which is outside of its folder")
-    found = path.parent / name
-    try:
-        exists = found.is_file()
-    except OSError:  # a name that is too long, on some systems
-        exists = False
-    if not exists:
-        raise FileError(f"{path.name}: refers to {name[:80]!r}, which does not exist")
-    return found
 
 
 def count(path: Path, element: ElementTree.Element, key: str, default: str | None = None) -> int:

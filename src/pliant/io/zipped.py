@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import struct
+import tokenize
 import zipfile
 import zlib
 from math import prod
@@ -11,12 +13,12 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from pliant._reading import current
+
 from .mesh import FileError
 from .opening import LARGEST_ARRAY
 
-# Positions hardly get smaller in a zip archive. Deflate makes 1032 bytes of one at most, and only of zeros.
-_MOST_EXPANSION = 100
-_HARMLESS_SIZE = 2**24
+_LONGEST_HEADER = 2**16
 _MOST_ARRAYS = 100_000
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
@@ -57,13 +59,16 @@ class Archive:
         where = f"{self.path.name}: {info.filename[:80]}"
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise FileError(f"{where}: is encrypted, or compressed otherwise than numpy does")
-        if info.file_size > _HARMLESS_SIZE and info.file_size > _MOST_EXPANSION * info.compress_size:
-            raise FileError(f"{where}: {info.compress_size} bytes would become {info.file_size}: no positions do that")
         try:
             with archive.open(info) as file:
-                shape, is_fortran, dtype = _npy_header(file)
-                begin = file.tell()
-        except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+                head = io.BytesIO(file.read(_LONGEST_HEADER))
+            shape, is_fortran, dtype = _npy_header(head)
+            begin = head.tell()
+        # A header is parsed as Python, as numpy of old wrote it, if it is nothing else.
+        except (
+            ValueError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error, EOFError, OSError,
+            NotImplementedError,
+        ) as error:  # fmt: skip
             raise FileError(f"{where}: is no array of numpy ({error})") from error
         if dtype.hasobject:
             raise FileError(f"{where}: holds Python objects, which are never loaded")
@@ -79,13 +84,12 @@ class Archive:
     def array(self, name: str) -> np.ndarray:
         """One array, all of it."""
         header = self.headers[name]
+        current().charge(header.info.file_size, name)
         if header.info.compress_type == zipfile.ZIP_STORED:
             return np.array(self.mapped(name))
-        if header.info.file_size > LARGEST_ARRAY:
-            raise FileError(f"{self.path.name}: {name} has {header.info.file_size} bytes, too many to read at once")
         try:
-            with self._opened() as archive:
-                content = archive.read(header.info)
+            with self._opened() as archive, archive.open(header.info) as file:
+                content = file.read(header.info.file_size + 1)  # asked for all, it would inflate what is not announced
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
             raise FileError(f"{self.path.name}: {name}: cut off or damaged ({error})") from error
         flat = np.frombuffer(content, header.dtype, offset=header.begin)
@@ -130,7 +134,7 @@ class StoredFrames:
         self._whole: np.ndarray | None = None
         if header.info.compress_type == zipfile.ZIP_STORED:
             self._whole = archive.mapped(name)
-        elif header.info.file_size <= LARGEST_ARRAY:
+        elif header.info.file_size <= min(LARGEST_ARRAY, current().left):
             self._whole = archive.array(name)
         elif header.is_fortran:
             raise FileError(f"{archive.path.name}: {name} is too large for frames in the order of Fortran")
@@ -142,8 +146,7 @@ class StoredFrames:
         if self._whole is not None:
             return self._whole[frame]
         size = prod(self._header.shape[1:]) * self._header.dtype.itemsize
-        if size > LARGEST_ARRAY:
-            raise FileError(f"{self._archive.path.name}: {self._name}: a frame of {size} bytes is too large")
+        current().charge(size, self._name)
         try:
             if self._stream is None:
                 self._stream = self._archive.stream(self._name)
