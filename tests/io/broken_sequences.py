@@ -162,8 +162,8 @@ broken("text.npz", "is no array of numpy", archive(frames=b"hello", faces=npy(F)
 
 @broken("bomb.npz", "would become more", frames=True)
 def _zip_bomb(path):
-    """288 MB of zeros in one frame."""
-    shape = (1, 12_000_000, 3)
+    """324 MB of zeros in one frame."""
+    shape = (1, 13_500_000, 3)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
         with out.open("frames.npy", "w", force_zip64=True) as member:
             np.lib.format.write_array_header_1_0(member, {"descr": "<f8", "fortran_order": False, "shape": shape})

@@ -306,8 +306,9 @@ def _include_link(path):
 
 @way_out("include.inp", "meshio")
 def _include_deck(path):
-    (secret(path.parent) / "n.inp").write_text("*NODE\n1, 0, 0, 0\n2, 1, 0, 0\n3, 0, 1, 0\n")
-    path.write_text("*INCLUDE, INPUT=../secret/n.inp\n*ELEMENT, TYPE=S3\n1, 1, 2, 3\n")
+    deck = "*NODE\n1, 0, 0, 0\n2, 1, 0, 0\n3, 0, 1, 0\n*ELEMENT, TYPE=S3\n1, 1, 2, 3\n"
+    (secret(path.parent) / "n.inp").write_text(deck)
+    path.write_text("*INCLUDE, INPUT=../secret/n.inp\n")
 
 
 @way_out("hdf_link.xdmf", "h5py")

@@ -10,6 +10,7 @@ import pytest
 
 import pliant
 from pliant import io as pio
+from pliant._arrays import OptionError
 from tests.io.hostile import BOMBS, WAYS_OUT, nested_references
 
 pytestmark = pytest.mark.unit
@@ -60,7 +61,7 @@ def test_a_budget_can_be_raised_and_lowered(tmp_path):
 @pytest.mark.parametrize("budget", [0, -1, float("nan"), float("inf"), "4GB", True])
 def test_a_budget_is_a_number_of_bytes(tmp_path, budget):
     (tmp_path / "a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
-    with pytest.raises(pliant.OptionError, match="number of bytes"):
+    with pytest.raises(OptionError, match="number of bytes"):
         pio.read(tmp_path / "a.obj", budget=budget)
 
 
