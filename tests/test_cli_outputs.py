@@ -226,3 +226,17 @@ def pliant_command(*arguments: str | Path) -> list[str]:
 
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(pliant.__file__).parents[1]), "PYTHONIOENCODING": "utf-8"}
+
+
+def test_check_writes_a_page_and_a_picture(call: Call, files: dict[str, Path]):
+    page, picture = files["folder"] / "page.html", files["folder"] / "picture.png"
+    ended = call("check", files["crossing"], "--report", page, "--png", picture)
+    assert ended.code == 1
+    assert f"Wrote {page.as_posix()}" in ended.out
+    assert '"verb":"check"' in page.read_text("utf-8")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    other = files["folder"] / "other.obj"
+    other.write_bytes(files["crossing"].read_bytes())
+    both = call("check", files["crossing"], other, "--each", "--report", page)
+    assert both.code == 2
+    assert "--report FILE takes one mesh" in both.err

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from pliant.report.letters import letters
+from pliant.report.letters import fitted, letters, width_of
 from pliant.report.picture import RED, Shape, View, draw, png
 from pliant.report.sheet import Tile, contact_sheet
 
@@ -84,10 +84,16 @@ def test_what_is_marked_is_red_and_seen_through_the_rest():
 
 
 def test_letters_are_all_different():
-    known = "0123456789abcdefghijklmnopqrstuvwxyz.,:-%()/_'="
-    assert len({letters(c).tobytes() for c in known}) == len(known)
-    assert letters("ab", 2).shape == (16, 24)
-    assert not letters(" ").any()
+    known = [chr(c) for c in range(33, 127) if chr(c) != "l"]  # which is an I
+    assert len({letters(c, 12.0).tobytes() for c in known}) == len(known)
+    ink = letters("Ab", 12.0)
+    assert ink.shape[1] == width_of("Ab", 12.0)
+    assert ((ink > 0.05) & (ink < 0.95)).any()  # edges are smooth
+    assert ink.max() == 1.0
+    assert not letters(" ", 12.0).any()
+    assert letters("\u4e2d", 12.0).any()  # a box
+    assert (letters("\u00e9", 12.0) == letters("e", 12.0)).all()
+    assert width_of(fitted("a long name of a file", 12.0, 90), 12.0) <= 90
 
 
 def test_a_sheet_has_all_tiles(tmp_path):

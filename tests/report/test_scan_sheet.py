@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pliant
 from pliant.report import write_contact_sheet, write_plots
 from pliant.report.picture import RED, Shape, View, draw
 from pliant.report.plots import Line, Plot, draw_plot
+from pliant.report.sheet import GAP, LINE, heading_height
 
 
 def decoded(data):
@@ -44,8 +46,44 @@ def test_a_sheet_has_the_worst_frames(tmp_path, frames, rows):
     assert np.count_nonzero(found.contact_counts) >= 6
     write_contact_sheet(found, tmp_path / "sheet.png", up="z", frames=frames)
     height, width, _ = decoded((tmp_path / "sheet.png").read_bytes()).shape
-    assert width == min(frames, 4) * 352
-    assert height == rows * (320 + 2 * 26 + 12)
+    assert width == min(frames, 4) * (340 + GAP)
+    assert height == rows * (320 + 2 * LINE + GAP) + heading_height("name\nwords")
+
+
+def test_frames_of_a_sheet_differ(tmp_path, monkeypatch):
+    """The eight worst frames of a kick were eight in a row, and looked the same."""
+    scene = pliant.scenes.load("crumpled_sheet", 200, 8)
+    moving = np.concatenate((np.repeat(scene.frames[:4], 2, axis=0), scene.frames[4:]))
+    found = pliant.scan(pliant.Sequence(scene.faces, moving), threads=1)
+    tiles = []
+    monkeypatch.setattr("pliant.report.scan_sheet.contact_sheet", lambda path, rows, *_: tiles.extend(chain(*rows)))
+    write_contact_sheet(found, tmp_path / "sheet.png", frames=12)
+    shapes = [tile.shapes[0].x for tile in tiles]
+    assert len(shapes) >= 4
+    for i, x in enumerate(shapes):
+        assert all(np.abs(x - y).max() > 1e-3 for y in shapes[:i])
+
+
+def test_one_frame_is_shown_with_its_places(tmp_path, monkeypatch):
+    """Three red triangles of a large mesh were not seen at all."""
+    n = 150
+    i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
+    x = np.stack((i, 0.0 * i, j), axis=2).reshape(-1, 3).astype(float)
+    a = (i[:-1, :-1] * n + j[:-1, :-1]).ravel()
+    faces = np.concatenate((np.stack((a, a + 1, a + n), 1), np.stack((a + 1, a + n + 1, a + n), 1)))
+    spike = np.array([(30.2, -0.2, 30.2), (30.3, -0.2, 30.2), (30.25, 0.2, 30.25)])
+    faces = np.concatenate((faces, [[n * n, n * n + 1, n * n + 2]]))
+    found = pliant.scan(pliant.Sequence(faces, np.concatenate((x, spike))[None]), find="intersections", threads=1)
+    made = []
+    monkeypatch.setattr("pliant.report.scan_sheet.contact_sheet", lambda *arguments: made.append(arguments))
+    write_contact_sheet(found, tmp_path / "sheet.png")
+    ((_, (overview, closer), _, title),) = made
+    assert "1 intersection" in title
+    (ring,) = overview[0].rings
+    assert np.abs(ring - spike.mean(axis=0)).max() < 1.5
+    assert len(closer) == 1
+    np.testing.assert_allclose(closer[0].view.centre, ring)
+    assert closer[0].view.span[0] < 10.0
 
 
 def test_plots_have_a_part_for_each_question(tmp_path):

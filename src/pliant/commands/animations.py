@@ -26,7 +26,9 @@ from pliant.commands.options import (
     MeshFile,
     Offenders,
     Pairs,
+    Picture,
     Rate,
+    Report,
     Sarif,
     SequenceFiles,
     Up,
@@ -56,10 +58,8 @@ def scan(
     sequence: SequenceFiles,
     each: Annotated[bool, typer.Option("--each", help="Each file is a sequence by itself; all clips of each.")] = False,
     find: Annotated[Find, typer.Option(help="Contacts between frames, intersections in them, or both.")] = Find.both,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline: 3D, plots, tables (.html).")
-    ] = None,
-    png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a sheet of pictures of frames.")] = None,
+    report: Report = None,
+    png: Picture = None,
     up: HowUp = None,
     offenders: Offenders = None,
     merge: Merged = True,

@@ -15,13 +15,17 @@ from pliant.commands.options import (
     Baseline,
     Files,
     Format,
+    HowUp,
     JUnit,
     Kind,
     MaxPairs,
     Merged,
     Offenders,
     Pairs,
+    Picture,
+    Report,
     Sarif,
+    Up,
     WrittenBaseline,
 )
 from pliant.commands.running import FAILED, Run, fault, verb
@@ -69,6 +73,9 @@ def check(
     merge: Merged = True,
     pairs: Kind = Pairs.all,
     offenders: Offenders = None,
+    report: Report = None,
+    png: Picture = None,
+    up: HowUp = None,
     file_format: Format = None,
     all_rows: AllRows = False,
     max_pairs: MaxPairs = 0,
@@ -88,15 +95,19 @@ def check(
 
     judging = Judging(max_pairs, baseline, write_baseline, junit, sarif)
     judging.begin(run)
-    run.take_output(offenders)
+    for file in (offenders, report, png):
+        run.take_output(file)
     paths = expand(files)
     how = How(merge, pairs, file_format, len(paths) > 1 and not each)
-    if offenders is not None and len(paths) > 1 and each:
-        raise fault("--offenders FILE takes one mesh; leave --each out, or check the files one by one")
+    for name, file in (("--offenders", offenders), ("--report", report), ("--png", png)):
+        if file is not None and len(paths) > 1 and each:
+            raise fault(f"{name} FILE takes one mesh; leave --each out, or check the files one by one")
     checked, between, joined = _look(run, paths, how)
     _say(run, checked, between, how, all_rows)
     if offenders is not None and joined is not None:
         _write_offenders(run, offenders, joined)
+    if joined is not None and (report is not None or png is not None):
+        _write_pictures(run, [one for one in checked if one.mesh is not None], joined, (report, png, up))
     cases = _cases(checked, between)
     code, head = judge(run, "check", judging, cases, lambda key: _looked_at(key, checked, how))
     _finish(run, checked, between, head)
@@ -197,7 +208,11 @@ def _say(run: Run, checked: list[Checked], between: list[Between], how: How, all
     run.say(merged_words(sum(one.mesh.merged for one in fine if one.mesh)), style="dim")
     if within + across:
         by_itself = len(checked) > 1 and not how.together
-        hint = " A file by itself: pliant check FILE" if by_itself else " See them in red: --offenders FILE.ply"
+        hint = (
+            " A file by itself: pliant check FILE"
+            if by_itself
+            else " See them in red: --report FILE.html, --png FILE or --offenders FILE.ply"
+        )
         run.say(f"List every pair: --json, or --csv FILE.{hint}", style="dim")
 
 
@@ -242,6 +257,35 @@ def _write_offenders(run: Run, path: Path, joined: Joined) -> None:
     if joined.found is not None:
         counts = np.bincount(joined.found.faces.reshape(-1), minlength=len(joined.faces))
         write_offenders(run, path, (joined.faces, joined.x), counts, joined.space)
+
+
+def _write_pictures(
+    run: Run, checked: list[Checked], joined: Joined, files: tuple[Path | None, Path | None, Up | None]
+) -> None:
+    """The page and the picture: a scan of one frame, whose parts are those of the file, or the files."""
+    import numpy as np
+
+    from pliant.commands.inputs import up_axis
+    from pliant.commands.writing import write_report, write_sheet
+    from pliant.mesh.parts import Parts
+    from pliant.scanning import Scan, ScannedFrame
+    from pliant.sequence import Sequence
+
+    only = checked[0].mesh
+    objects, name = joined.file_of_vertex, ", ".join(one.name for one in checked)
+    parts = Parts(joined.file_of(np.arange(len(joined.faces))).astype(np.int32), tuple(one.name for one in checked))
+    if len(checked) == 1 and only is not None:
+        objects, parts = only.objects, only.parts
+    space = only.space if only is not None else None
+    sequence = Sequence(joined.faces, joined.x[None], objects=objects, parts=parts, space=space, name=name)
+    seconds = sum(one.seconds for one in checked)
+    frame = ScannedFrame(0, 0.0, None, joined.found, (0.0, seconds))
+    report, png, up = files
+    scan, axis = Scan(sequence, (frame,), seconds), up_axis(up, sequence)
+    if report is not None:
+        write_report(run, report, scan, {"up": axis, "verb": "check"}, {"threads": run.threads or "all"})
+    if png is not None:
+        write_sheet(run, png, scan, {"up": axis})
 
 
 def _cases(checked: list[Checked], between: list[Between]) -> list[Case]:

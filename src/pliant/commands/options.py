@@ -94,6 +94,10 @@ Offenders = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write the mesh with what was found in red: .ply, .glb, .vtu or .usda."),
 ]
+Report = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline: 3D, plots, tables (.html).")
+]
+Picture = Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write a sheet of pictures.")]
 First = Annotated[
     int | None, typer.Option("--from", help="The first frame, by the number that its file has; else from 0.")
 ]

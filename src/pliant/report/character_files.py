@@ -47,7 +47,12 @@ def _draw(path: Path, who: Cast, judged: Sequence[Judged]) -> None:
         if one.repair is not None:
             rows.append([_tile(one.repair.scan, place, seen, "with flesh") for place in places])
         sizes += [size] * (len(rows) - len(sizes))
-    contact_sheet(path, rows, sizes)
+    frames, bad = (
+        sum(len(one.scan) for one in judged),
+        sum(int((one.scan.intersection_counts > 0).sum()) for one in judged),
+    )
+    title = f"{who.character.name}\nintersects itself in {bad:,} of {frames:,} frames; above as it is, below with flesh"
+    contact_sheet(path, rows, sizes, title)
 
 
 def _poses(scan: Scan) -> list[int]:

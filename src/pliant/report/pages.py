@@ -44,6 +44,7 @@ def write_page(
     title: str | None = None,
     up: str = "y",
     triangles: int = MOST_TRIANGLES,
+    verb: str = "scan",
 ) -> None:
     """Write a scan as one html file that needs no other: it opens from a disk, and asks no network for anything.
 
@@ -51,6 +52,7 @@ def write_page(
     title : default: the name of the sequence
     up : the axis that is shown upwards, "x", "y" or "z"
     triangles : about how many to show in 3D at most; every face that collides is shown in any case
+    verb : of the command line that made it: "check" for a mesh at one instant, whose page has no timeline
 
     Positions are rounded to 16 bits in the box of the sequence. Long sequences are shown in 3D with fewer frames. The
     page says both.
@@ -60,7 +62,7 @@ def write_page(
     findings = findings_of(scan, regions)
     shown, stream = _shown_and_stream(scan, regions, findings, triangles)
     name = scan.sequence.name if title is None else title
-    record = {"title": name, "up": up, "version": pliant.__version__} | _record(scan, regions, findings)
+    record = {"title": name, "up": up, "verb": verb, "version": pliant.__version__} | _record(scan, regions, findings)
     record["numbers"] = [frame.number for frame in scan.frames]
     record["files"] = None if scan.sequence.files is None else [scan.sequence.files[one.place] for one in scan.frames]
     record |= _of_stream(stream, shown, scan) | {"run": _run_rows(scan, regions, options or {})}
@@ -94,7 +96,7 @@ def _record(scan: Scan, regions: Regions, findings: Findings) -> dict[str, Any]:
         "worst": worst_frames(findings.totals, _WORST),
         "partNames": list(regions.parts.names) if len(regions.parts.names) < 10_000 else [],
         "partCount": len(regions.parts.names),
-        "pairs": [[*map(place.__getitem__, parts), *counts] for parts, *counts in pairs[:_PAIRS]],
+        "pairs": [[*map(place.__getitem__, one.parts), *one[2:]] for one in pairs[:_PAIRS]],
         "pairCount": len(pairs),
         "funnels": {
             "contacts": _as_record([one.contacts for one in scan.frames]),
@@ -161,6 +163,7 @@ def assemble(title: str, record: Mapping[str, Any], data: bytes) -> str:
     style = (folder / "page.css").read_text("utf-8")
     pieces = {
         "title": html.escape(title),
+        "verb": html.escape(str(record.get("verb", "scan"))),
         "policy": f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}",
         "style": style,
         "record": json.dumps(_finite(record), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),

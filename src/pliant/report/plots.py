@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.report.findings import findings_of, funnel_of, looked_for
-from pliant.report.letters import letters
+from pliant.report.letters import letters, put, width_of
 from pliant.report.picture import png, rasterise
 from pliant.report.regions import Regions
 from pliant.report.writing import write_atomically
@@ -19,6 +19,7 @@ from pliant.scanning import Scan
 _WIDTH, _HEIGHT = 1200, 340  # pixels of one plot
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 30, 64, 40
 _FINE = 3  # samples of a pixel along either side
+_CAPITAL = 12.0  # how tall a capital is
 _SOFT, _INK = (0.42, 0.44, 0.48), (0.13, 0.14, 0.16)
 _GRID = (0.88, 0.87, 0.85)
 _COLOURS = (
@@ -131,33 +132,30 @@ def _fill(image: np.ndarray, polygons: np.ndarray, colour: tuple[float, float, f
 
 
 def _write_words(paper: np.ndarray, plot: Plot, ticks: list[float], columns: np.ndarray) -> None:
-    _write(paper, plot.title, (10, _LEFT), _INK, 2)
+    _write(paper, plot.title, (8, _LEFT), _INK)
     at = _LEFT
     for line in plot.lines:
         paper[40:44, at : at + 18] = line.colour
-        at = _write(paper, line.name, (34, at + 26), _SOFT, 2) + 26
+        at = _write(paper, line.name, (32, at + 26), _SOFT) + 26
     for tick in ticks:
         words = "0, 1" if plot.logarithmic and tick == 1.0 else _short(tick)
         y = int(_row(plot, np.array([tick]), ticks[-1])[0])
-        _write(paper, words, (y - 8, _LEFT - 10 - 12 * len(words)), _SOFT, 2)
+        _write(paper, words, (y - 10, _LEFT - 12 - width_of(words, _CAPITAL)), _SOFT)
     every = max(1, -(-len(columns) // 16))
     for i in range(0, len(columns), every):
         words = str(plot.numbers[i])
-        _write(paper, words, (_HEIGHT - _BOTTOM + 10, int(columns[i]) - 6 * len(words)), _SOFT, 2)
+        _write(paper, words, (_HEIGHT - _BOTTOM + 8, int(columns[i]) - width_of(words, _CAPITAL) // 2), _SOFT)
 
 
 def _short(number: float) -> str:
-    for size, letter in ((1e9, "g"), (1e6, "m"), (1e3, "k")):
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= size:
             return f"{number / size:g}{letter}"
     return f"{number:g}"
 
 
-def _write(
-    paper: np.ndarray, text: str, corner: tuple[int, int], colour: tuple[float, float, float], scale: int
-) -> int:
+def _write(paper: np.ndarray, text: str, corner: tuple[int, int], colour: tuple[float, float, float]) -> int:
     """The column where it ends."""
-    ink = letters(text, scale)[:, : max(0, paper.shape[1] - max(corner[1], 0))]
-    rows = slice(max(corner[0], 0), max(corner[0], 0) + ink.shape[0])
-    paper[rows, max(corner[1], 0) : max(corner[1], 0) + ink.shape[1]][ink] = colour
+    ink = letters(text, _CAPITAL)
+    put(paper, ink, corner, colour)
     return max(corner[1], 0) + ink.shape[1]

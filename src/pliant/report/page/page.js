@@ -75,7 +75,9 @@ function follow() {
 function writeLegend(number) {
   const asked = record.numbers[state.frame];
   const other = number === asked ? "" : `, instead of ${asked}`;
-  byId("legend").replaceChildren(element("b", { textContent: `Frame ${number}` }), other, element("br"), counted(state.red, "red face"));
+  const red = counted(state.red, "red face");
+  const words = record.verb === "check" ? [element("b", { textContent: red })] : [element("b", { textContent: `Frame ${number}` }), other, element("br"), red];
+  byId("legend").replaceChildren(...words);
 }
 
 function choosePart(parts) {
@@ -204,6 +206,7 @@ function fail(message) {
 }
 
 function makePage() {
+  document.body.classList.toggle("instant", record.verb === "check");
   fillVerdict(record);
   fillRun(record);
   fillWorst(record, jump);

@@ -33,12 +33,13 @@ function partName(record, part) {
 function fillParts(record, choose) {
   const rows = record.pairs.map(([a, b, contacts, crossings, frames, worst]) => {
     const name = a === b ? `${partName(record, a)} with itself` : `${partName(record, a)} and ${partName(record, b)}`;
-    const made = row([name, count(contacts), count(crossings), count(frames)]);
+    const made = row(record.verb === "check" ? [name, count(crossings)] : [name, count(contacts), count(crossings), count(frames)]);
     made.dataset.parts = `${a} ${b}`;
     clickable(made, `Highlight ${name}`, () => choose([a, b], worst));
     return made;
   });
-  table(byId("parts"), ["parts", "contacts", "intersections", "frames"], rows, "No part meets itself or another.");
+  const columns = record.verb === "check" ? ["parts", "intersections"] : ["parts", "contacts", "intersections", "frames"];
+  table(byId("parts"), columns, rows, "No part meets itself or another.");
   if (record.pairCount > rows.length) {
     const more = `The first ${rows.length} of ${counted(record.pairCount, "pair")} of parts.`;
     byId("parts").after(element("p", { className: "none", textContent: more }));
@@ -58,14 +59,15 @@ function fillRun(record) {
   byId("notes").replaceChildren(...record.notes.map((note) => element("li", { textContent: note })));
 }
 
-function fillVerdict({ counts, looked, numbers, seconds }) {
+function fillVerdict({ counts, looked, numbers, seconds, verb }) {
   const sum = (row) => row.reduce((a, b) => a + b, 0);
   const found = [];
   if (looked.contacts) found.push(counted(sum(counts[0]) + sum(counts[1]), "contact"));
   if (looked.intersections) found.push(counted(sum(counts[2]), "intersection"));
   const frames = numbers.filter((_, i) => counts.some((row) => row[i])).length;
-  byId("verdict").replaceChildren(element("b", { textContent: found.join(", ") || "Nothing" }),
-    ` in ${count(frames)} of ${counted(numbers.length, "frame")}, scanned in ${seconds.toPrecision(3)} s`);
+  const where = verb === "check" ? `checked in ${seconds.toPrecision(3)} s`
+    : ` in ${count(frames)} of ${counted(numbers.length, "frame")}, scanned in ${seconds.toPrecision(3)} s`;
+  byId("verdict").replaceChildren(element("b", { textContent: found.join(", ") || "Nothing" }), verb === "check" ? ", " : "", where);
 }
 
 // Times that are the numbers of the frames say nothing new.
@@ -76,8 +78,8 @@ function isTimed({ times, numbers }) {
 function fillNow(record, frame) {
   const [vertexFace, edgeEdge, crossings] = record.counts;
   const time = record.times[frame], first = record.first[frame];
-  const cells = [["frame", `${record.numbers[frame]}`]];
-  if (isTimed(record)) cells.push(["time", time === null ? "" : `${+time.toPrecision(6)}`]);
+  const cells = record.verb === "check" ? [] : [["frame", `${record.numbers[frame]}`]];
+  if (isTimed(record) && cells.length) cells.push(["time", time === null ? "" : `${+time.toPrecision(6)}`]);
   if (record.looked.contacts) {
     cells.push(["vertex-face", known(vertexFace[frame])], ["edge-edge", known(edgeEdge[frame])]);
     cells.push(["first contact", first === null ? "none" : `t = ${first && first < 1e-3 ? first.toExponential(1) : first.toFixed(4)}`]);
