@@ -400,3 +400,18 @@ def test_a_kicking_body(data_folder):
         assert_identical(pliant.dcd(faces, x, culling="cones"), found)
         assert_identical(pliant.dcd(faces, x.astype(np.float64)), found)
     assert max(counts) > 0
+
+
+@pytest.mark.parametrize("face", [(0, 1, 1), (0, 0, 1), (1, 0, 1), (2, 2, 2), (0, 1, 2)])
+@pytest.mark.parametrize("size", [1.0, 0.0, 1e-300, 1e300])
+def test_duplicates_always_intersect(face, size):
+    """Those of faces that name a vertex twice were no pair, where the page says always."""
+    x = size * np.array([(0, 0, 0), (1, 2, 3), (3, 1, 0), (0, 5, 1)])
+    faces = [face, np.roll(face, 1), face[::-1]]
+    hits = pliant.dcd(faces, x)
+    assert hits.faces.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert hits.coplanar.all()
+    corners = x[list(face)]
+    longest = max(np.linalg.norm((a - b) / (size or 1.0)) for a in corners for b in corners)
+    lengths = np.linalg.norm((hits.segments[:, 0] - hits.segments[:, 1]) / (size or 1.0), axis=1)
+    np.testing.assert_allclose(lengths, longest, rtol=1e-9)

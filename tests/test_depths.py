@@ -157,3 +157,38 @@ def test_depth_scales_with_the_scene():
         assert pairs_of(other) == pairs_of(found)
         np.testing.assert_array_equal(other.depth, np.ldexp(found.depth, power))
         np.testing.assert_array_equal(other.direction, found.direction)
+
+
+def in_first_cell(x, *others):
+    """What is found in the first tetrahedron of one that has shrunk to the last position of x."""
+    cells = {"tetra": np.array([(0, 1, 2, 3), *others, np.arange(4) + len(x) - 1])}
+    found = pliant.inside(cells, np.concatenate((x, x[-1:], x[-1:], x[-1:])))
+    mine = (found.cells == 0) & (found.vertices >= len(x) - 1)
+    assert mine.sum() == 4
+    return found[mine]
+
+
+@pytest.mark.filterwarnings("ignore:.*inverted or flat")
+@pytest.mark.parametrize("scale", [1.0, 1e-150, 2.0**-1050])
+def test_a_vertex_on_a_face_without_area_has_a_direction(scale):
+    """Its direction was (0, 0, 0), the normal of such a face."""
+    found = in_first_cell(np.array([(0, 0, 0), (2, 0, 0), (1, 0, 0), (1, 2, 0), (1, 0, 0)]) * scale)
+    np.testing.assert_allclose(np.linalg.norm(found.direction, axis=1), 1.0)
+    assert (found.depth == 0.0).all()
+
+
+@pytest.mark.parametrize("corners", [[(0, 0, 0)] * 4, [(0, 0, 0), (1, 1, 1), (2, 2, 2), (3, 3, 3)]])
+def test_a_cell_without_any_area(corners):
+    found = in_first_cell(np.array([*corners, corners[1]], float))
+    np.testing.assert_allclose(np.linalg.norm(found.direction, axis=1), 1.0)
+    assert np.abs(found.direction @ np.subtract(corners[3], corners[0])).max() < 1e-12
+
+
+@pytest.mark.parametrize("exponent", [-1071, -1070, -1060, -1045, -1000, 0, 1000, 1020])
+def test_weights_and_depth_at_any_size(exponent):
+    """Below 2^-1040, weights were those of another corner, and everything counted as on the surface."""
+    x = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.125, 0.25, 0.125)])
+    found = in_first_cell(np.ldexp(x, exponent))
+    np.testing.assert_allclose(found.weights[:, :4], np.tile([0.5, 0.125, 0.25, 0.125], (4, 1)), atol=1e-12)
+    np.testing.assert_allclose(np.ldexp(found.depth, -exponent), 0.125, rtol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(found.direction, axis=1), 1.0)

@@ -269,3 +269,51 @@ def test_what_is_no_mesh():
 def test_no_mesh_at_all_is_named():
     with pytest.raises(pliant.MeshError, match="mesh is None"):
         pliant.ccd(None, X, DOWN)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_filters_from_a_generator(query):
+    """The check of the names used it up, and no filter ran."""
+    scene = pliant.scenes.load("crumpled_sheet", triangles=200, frames=2)
+    names = ("csat", "dnf")
+    result = query(scene.faces, scene.x0, scene.x1, filters=(name for name in names))
+    assert [s.name for s in result.stages] == [
+        s.name for s in query(scene.faces, scene.x0, scene.x1, filters=names).stages
+    ]
+    assert {"csat", "dnf"} <= {s.name for s in result.stages}
+
+
+def masked(array, row):
+    """A masked array with all of a row masked."""
+    out = np.ma.array(array, copy=True)
+    out[row] = np.ma.masked
+    return out
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_masked_values_are_missing(query):
+    """Masks were ignored: what is behind them, often a fill value, counted as positions."""
+    x1 = X + 1.0
+    with pytest.raises(pliant.MeshError, match=r"x0\[1, 0\] is masked"):
+        query(FACES, masked(X, 1), x1)
+    with pytest.raises(pliant.MeshError, match=r"x1\[2, 0\] is masked"):
+        query(FACES, X, masked(x1, 2))
+    with pytest.raises(pliant.MeshError, match=r"faces\[0, 0\] is masked"):
+        query(masked(FACES, 0), X, x1)
+    with pytest.raises(pliant.MeshError, match=r"objects\[3\] is masked"):
+        query(FACES, X, x1, objects=masked(np.zeros(len(X), int), 3))
+    plain, wrapped = query(FACES, X, x1), query(np.ma.array(FACES), np.ma.array(X), np.ma.array(x1))
+    assert repr(plain) == repr(wrapped)
+
+
+def test_masked_values_elsewhere():
+    with pytest.raises(pliant.MeshError, match="masked"):
+        pliant.dcd(FACES, masked(X, 0))
+    with pytest.raises(pliant.MeshError, match="masked"):
+        pliant.ccd(FACES, X, X, min_distance=masked(np.zeros(len(X)), 0))
+    with pytest.raises(pliant.MeshError, match="masked"):
+        pliant.VolumeMesh({"tetra": masked(np.array([(0, 1, 2, 3), (1, 2, 3, 4)]), 0)})
+    with pytest.raises(pliant.MeshError, match="masked"):
+        pliant.vertex_face(masked(np.zeros((1, 4, 3)), 0), np.zeros((1, 4, 3)))
+    with pytest.raises(pliant.MeshError, match="masked"):
+        pliant.Accelerated(masked(np.zeros((4, 3)), 1))

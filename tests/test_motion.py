@@ -180,3 +180,34 @@ def test_vertices_without_a_past():
         pliant.trace_back(x1, velocity[:2], 0.5)
     with pytest.raises(pliant.MeshError, match="with m at most 4"):
         pliant.trace_back(x1, velocity, 0.5, np.zeros((5, 3)))
+
+
+@pytest.mark.parametrize("angle", [1e-11, 1e-12, 9e-13, 1e-13, 1e-16, 1e-18, 1e-20, 1e-100, 1e-300])
+@pytest.mark.parametrize("shift", [(0, 0, 0), (0.5, 0.25, 1.0)])
+def test_small_rotations_of_long_arms(angle, shift):
+    """Angles below 1e-12 were dropped: at the end of an arm of 1e6, a contact was missed."""
+    arm = 1e-6 / angle
+    matrix = np.eye(4)
+    matrix[0, 1], matrix[1, 0] = -angle, angle
+    matrix[:3, 3] = shift
+    x = np.array([(arm, 0, 0), (arm, 0, 1), (0, -arm, 1), (1, 2, 3)], np.float64)
+    expected = np.array(shift) + [(0, 1e-6, 0), (0, 1e-6, 0), (1e-6, 0, 0), (-2 * angle, angle, 0)]
+    paths = pliant.Rigid(matrix).paths(x, None, np.zeros(len(x), int))
+    half = positions_at(paths, 0.5)
+    tolerance = 1e-9 * 1e-6 + 8 * np.spacing(np.abs(x)) + 8 * np.spacing(1.0)
+    assert (np.abs(paths.x1 - x - expected) <= tolerance).all()
+    assert (np.abs(half - x - 0.5 * expected) <= tolerance + angle).all()
+    assert np.isfinite(paths.bend).all()
+
+
+def test_a_contact_at_the_end_of_a_long_arm():
+    """The tip of an arm of 1e6 moves by 5e-7 and meets a wall that is 1e-7 away."""
+    angle, arm = 5e-13, 1e6
+    matrix = np.tile(np.eye(4), (2, 1, 1))
+    matrix[0, 0, 1], matrix[0, 1, 0] = -angle, angle
+    tip = np.array([(arm, 0, 0), (arm - 1, 0, -1), (arm - 1, 0, 1)])
+    wall = np.array([(arm - 1, 1e-7, -9), (arm + 9, 1e-7, 0), (arm - 1, 1e-7, 9)])
+    x = np.concatenate((tip, wall))
+    contacts = pliant.ccd([(0, 1, 2), (3, 4, 5)], x, motion=pliant.Rigid(matrix), tolerance=1e-9)
+    assert len(contacts) > 0
+    assert contacts.toi.min() == pytest.approx(0.2, abs=0.05)

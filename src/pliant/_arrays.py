@@ -59,6 +59,10 @@ class OpenSurfaceError(MeshError):
     """A surface that has to enclose something does not."""
 
 
+class MaskedError(MeshError):
+    """A value of a masked array is missing."""
+
+
 class TangledError(MeshError):
     """Triangles intersect at the start of a motion."""
 
@@ -89,12 +93,22 @@ def as_floats(x: Any, name: str) -> np.ndarray:
     return array
 
 
-def as_doubles(x: Any, name: str) -> np.ndarray:
-    """float64 and contiguous."""
+def as_array(x: Any, name: str) -> np.ndarray:
+    """An array of whatever it holds; what is masked in a masked array is missing, and its value is nobody's."""
     try:
         array = np.asarray(x)
     except ValueError as error:
         raise ShapeError(f"{name} is not a rectangular array: {error}") from error
+    mask = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else np.zeros(0, np.bool_)
+    if mask.any():
+        where = ", ".join(str(i) for i in np.argwhere(mask)[0])
+        raise MaskedError(f"{name}[{where}] is masked: no value may be missing; fill it in, or leave out its vertices")
+    return array
+
+
+def as_doubles(x: Any, name: str) -> np.ndarray:
+    """float64 and contiguous."""
+    array = as_array(x, name)
     if array.dtype.kind not in "iuf" or (array.dtype.kind == "f" and array.dtype.itemsize > 8):
         raise DtypeError(f"{name} must hold real numbers up to float64, but has dtype {array.dtype}")
     if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
@@ -119,10 +133,7 @@ def _is_finite(array: np.ndarray) -> bool:
 
 def as_indices(indices: Any, name: str, columns: int) -> np.ndarray:
     """(m, columns) int32, contiguous, not negative; columns = 1 gives (m,)."""
-    try:
-        array = np.asarray(indices)
-    except ValueError as error:
-        raise ShapeError(f"{name} is not a rectangular array: {error}") from error
+    array = as_array(indices, name)
     if array.size == 0:
         return np.empty((0, columns) if columns > 1 else 0, np.int32)
     shape = "(m,)" if columns == 1 else f"(m, {columns})"

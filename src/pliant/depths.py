@@ -24,7 +24,6 @@ import numpy as np
 from pliant._jit import helper, kernel
 from pliant._threads import Crew
 from pliant.exits import Exits, closest_exits, exits_of, leave_along_edges
-from pliant.filters.bernstein import unit_factor
 from pliant.mesh.volumes import VolumeMesh
 from pliant.vec3 import dot, row, scale, sub
 
@@ -51,9 +50,9 @@ def penetration(
     which cell it is.
     """
     largest = float(np.abs(x[volume.vertices]).max(initial=0.0))
-    factor = 0.25 * unit_factor((0.25 * largest,) * 3)
+    exponent = int(np.frexp(largest)[1])
     scaled, of_cell = np.zeros_like(x), labels[volume.corners[cells, 0]]
-    scaled[volume.vertices] = x[volume.vertices] * factor  # others may be anywhere
+    scaled[volume.vertices] = np.ldexp(x[volume.vertices], -exponent)  # others may be anywhere
     keys, row_of = np.unique(vertices * np.int64(labels.max() + 1) + of_cell, return_inverse=True)
     inner = join(keys, int(labels.max()) + 1, volume.edges, len(x))
     exits = exits_of(volume, scaled, labels, np.bincount(of_cell, minlength=labels.max() + 1) > 0, crew)
@@ -64,7 +63,7 @@ def penetration(
         crew.run_range(
             lambda a, b: closest_exits(exits, rest[a:b], inner.vertices, inner.labels, depth, direction), len(rest), 64
         )
-    return depth[row_of] / factor, direction[row_of]
+    return np.ldexp(depth[row_of], exponent), direction[row_of]
 
 
 def join(keys: np.ndarray, label_count: int, edges: np.ndarray, vertex_count: int) -> Inner:

@@ -13,6 +13,7 @@ from pliant._arrays import (
     OptionError,
     ShapeError,
     TangledError,
+    as_array,
     as_number,
     as_positions,
     as_radii,
@@ -230,7 +231,7 @@ def _gate_motion(
         named = np.full(len(x0), -1)
         named[: len(scene_mesh.components)] = scene_mesh.components
     else:
-        named = np.asarray(objects)  # as the user numbers them
+        named = as_array(objects, "objects")  # as the user numbers them
     paths = motion.paths(x0, None if x1 is None else end, named)
     return scene_mesh, x0, as_positions(paths.x1, "x1, where motion ends,"), labels, paths
 
@@ -312,7 +313,7 @@ def gate(
 
 
 def _as_labels(objects: Any, mesh: TriMesh, vertex_count: int) -> np.ndarray:
-    labels = np.asarray(objects)
+    labels = as_array(objects, "objects")
     if labels.ndim != 1:
         raise ShapeError(f"objects must have shape (n,), but has {labels.shape}")
     if len(labels) != vertex_count:
@@ -334,9 +335,10 @@ def plan_for(pairs: str, culling: str, bounds: str, filters: Sequence[str], assi
     choose(assignment, "assignment", ("static", "dynamic"))
     if isinstance(filters, str):
         raise OptionError(f"filters={filters!r} must be a sequence of names, such as ({filters!r},)")
+    filters = tuple(filters)  # a generator can be gone through only once
     for name in filters:
         choose(name, "filters", tuple(dict.fromkeys(FILTERS + ELEMENT_FILTERS)))
-    return Plan("none" if culling == "brute" else bounds, tuple(filters), culling, _WANTED[pairs], assignment)
+    return Plan("none" if culling == "brute" else bounds, filters, culling, _WANTED[pairs], assignment)
 
 
 def tabulate(

@@ -14,10 +14,11 @@ from pliant._jit import helper, kernel
 from pliant._threads import Crew
 from pliant.bounds.kdops import bound_union, bound_vertices, distance_to_box
 from pliant.elementary.distance import shortest, spread_of
+from pliant.filters.bernstein import unit_factor
 from pliant.hierarchy.build import fit_nodes, label_ranges, split_elements
 from pliant.mesh.features import VERTEX_FACE
 from pliant.mesh.volumes import VolumeMesh
-from pliant.vec3 import add, cross, dot, row, scale, sub
+from pliant.vec3 import add, cross, dot, max_norm, row, scale, sub
 
 _STACK = 64  # one sibling stays behind on each of at most 31 levels
 _NO_RADII = (0.0, 0.0, 0.0, 0.0)
@@ -66,13 +67,15 @@ def _outward(x, corners, cells):
     out = np.zeros((len(corners), 3))
     for i in range(len(corners)):
         a, b, c = row(x, corners[i, 0]), row(x, corners[i, 1]), row(x, corners[i, 2])
-        n = cross(sub(b, a), sub(c, a))
+        e, f = sub(b, a), sub(c, a)
+        factor = unit_factor((max_norm(e), max_norm(f), 0.0))  # or the area of a small face vanishes
+        n = cross(scale(e, factor), scale(f, factor))
         length = np.sqrt(dot(n, n))
         if length == 0.0:
             continue
         inward = 0.0
         for k in range(cells.shape[1]):
-            inward += dot(n, sub(row(x, cells[i, k]), a))
+            inward += dot(n, scale(sub(row(x, cells[i, k]), a), factor))
         sign = -1.0 if inward > 0.0 else 1.0
         # The corners of an upright cell are behind the face; one that is flat keeps the order of its face.
         out[i, 0], out[i, 1], out[i, 2] = scale(n, sign / length)
@@ -179,16 +182,19 @@ def closest_exits(exits, rows, vertices, labels, depth, direction):
     """Distance and direction to the closest exit of object labels[i] from vertices[i], for the rows that are named.
 
     Rows of objects without one are left as they are. Of exits at one distance the one with the smallest face id counts.
+    A vertex on a face without area takes the normal of the closest one that has some, if that is as close; it mostly
+    is, at the longest side. Where all is without area, whatever leads away from the line is a way out.
     """
     stack, bound, leaves = np.empty(_STACK, np.int64), np.empty(_STACK), len(exits.begin) - 1
     for i in rows:
         v, label, best, found, away = vertices[i], labels[i], np.inf, -1, (0.0, 0.0, 0.0)
+        broad, facing = np.inf, -1  # the closest one with an area
         p, top = row(exits.x, vertices[i]), 1
         stack[0], bound[0] = 1, 0.0
         while top > 0:
             top -= 1
             node = stack[top]
-            if bound[top] > best or label < exits.label_range[node, 0] or label > exits.label_range[node, 1]:
+            if bound[top] > broad or label < exits.label_range[node, 0] or label > exits.label_range[node, 1]:
                 continue
             if node < leaves:
                 near, far = distance_to_box(p, exits.nodes, 2 * node), distance_to_box(p, exits.nodes, 2 * node + 1)
@@ -198,17 +204,48 @@ def closest_exits(exits, rows, vertices, labels, depth, direction):
                 top += 2
                 continue
             for place in range(exits.begin[node - leaves], exits.begin[node - leaves + 1]):
+                has_area = max_norm(row(exits.normals, place)) > 0.0
                 r = _vector_to(exits, place, p)
                 squared = dot(r, r)
-                if squared > best or (squared == best and found >= 0 and exits.faces[place] > exits.faces[found]):
-                    continue
-                if _leads_out(exits, place, label, v):
-                    best, found, away = squared, place, r
+                closest = _comes_before(exits, squared, place, best, found)
+                closest_broad = has_area and _comes_before(exits, squared, place, broad, facing)
+                if (closest or closest_broad) and _leads_out(exits, place, label, v):
+                    if closest:
+                        best, found, away = squared, place, r
+                    if closest_broad:
+                        broad, facing = squared, place
         if found >= 0:
             depth[i] = np.sqrt(best)
-            on_face = depth[i] <= _ON_FACE
-            unit = row(exits.normals, found) if on_face else scale(away, 1.0 / depth[i])
+            if depth[i] > _ON_FACE:
+                unit = scale(away, 1.0 / depth[i])
+            elif facing >= 0 and np.sqrt(broad) <= _ON_FACE:
+                unit = row(exits.normals, facing)
+            else:
+                unit = _away_from(exits, found)
             direction[i, 0], direction[i, 1], direction[i, 2] = unit
+
+
+@helper
+def _comes_before(exits, squared, place, best, found):
+    """Closer than the best so far, or as close and of a smaller id."""
+    return squared < best or (squared == best and (found < 0 or exits.faces[place] <= exits.faces[found]))
+
+
+@helper
+def _away_from(exits, place):
+    """A unit vector across the longest side of a face: any direction leads away from a point."""
+    a, b, c = _corners(exits, place)
+    d = sub(b, a)
+    for side in (sub(c, a), sub(c, b)):
+        if max_norm(side) > max_norm(d):
+            d = side
+    d = scale(d, unit_factor((max_norm(d), 0.0, 0.0)))
+    x, y, z = abs(d[0]), abs(d[1]), abs(d[2])
+    axis = (1.0, 0.0, 0.0) if x <= min(y, z) else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
+    if max(x, max(y, z)) == 0.0:
+        return axis
+    n = cross(d, axis)
+    return scale(n, 1.0 / np.sqrt(dot(n, n)))
 
 
 @helper

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import OptionError, ShapeError, as_floats, as_number
+from pliant._arrays import OptionError, ShapeError, as_array, as_floats, as_number
 from pliant.elementary.paths import ACCELERATED, TURNING, Paths, positions_at, straight_paths
 
+# An angle below which the way of a screw is straight to rounding: it is off by an eighth of the angle. The centre would
+# be as far away as its inverse.
+_SMALL = 2.0**-60
 _NOT_RIGID = 1e-6  # how far R^T R may be from 1: a matrix of float32, but no scaling or shear
 
 
@@ -105,7 +108,7 @@ class Screw(Motion):
 
     def _which(self, labels: np.ndarray) -> np.ndarray:
         if self.objects is not None:
-            which = np.asarray(self.objects)
+            which = as_array(self.objects, "objects")
             if which.shape != labels.shape or which.dtype.kind not in "iu":
                 raise ShapeError(f"objects must hold one integer for each of the {len(labels)} vertices")
         else:
@@ -138,10 +141,10 @@ class Rigid(Screw):
         centres, axes, angles = zip(*(_screw_of(m) for m in matrices), strict=True)
         along = [float(np.dot(axis, m[:3, 3])) for axis, m in zip(axes, matrices, strict=True)]
         super().__init__(np.array(centres), np.array(axes), np.array(angles), along, objects)
-        self._shift = [m[:3, 3] if angle == 0.0 else a * n for m, angle, a, n in zip(matrices, angles, along, axes)]
+        self._shift = [m[:3, 3] if angle < _SMALL else a * n for m, angle, a, n in zip(matrices, angles, along, axes)]
 
     def shift(self) -> np.ndarray:
-        return np.array(self._shift)  # of an object that does not turn, all of its translation
+        return np.array(self._shift)  # of an object that hardly turns, all of its translation
 
 
 class Affine(Motion):
@@ -170,14 +173,18 @@ class Affine(Motion):
 
 
 def _screw_of(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Centre, axis and angle (up to half a turn) of a rigid transform."""
+    """Centre, axis and angle (up to half a turn) of a rigid transform; the origin is the centre of small angles."""
     rotation, shift = matrix[:3, :3], matrix[:3, 3]
     skew = np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]])
-    angle = float(np.arctan2(np.linalg.norm(skew), np.trace(rotation) - 1.0))
-    if angle < 1e-12:
+    length = float(_length(skew[None])[0])
+    angle = float(np.arctan2(length, np.trace(rotation) - 1.0))
+    if angle == 0.0:
         return np.zeros(3), np.array([0.0, 0.0, 1.0]), 0.0
     if angle < 0.5 * np.pi:
-        axis = skew / np.linalg.norm(skew)
+        axis = skew / np.abs(skew).max()
+        axis = axis / np.linalg.norm(axis)
+        if angle < _SMALL:
+            return np.zeros(3), axis, angle
     else:  # the skew part vanishes towards half a turn; the symmetric one is (1 - cos) n n^T + cos
         outer = (rotation + rotation.T) / 2.0 - (np.trace(rotation) - 1.0) / 2.0 * np.eye(3)
         axis = outer[:, int(np.argmax(np.diag(outer)))]
@@ -207,7 +214,7 @@ def trace_back(x1: Any, velocity: Any, step: float, x0: Any = None) -> np.ndarra
     out = x1 - as_number(step, "step", 0.0, np.finfo(float).max) * velocity
     if x0 is not None:
         try:
-            known = np.asarray(x0, np.float64)
+            known = np.asarray(as_array(x0, "x0"), np.float64)
         except (ValueError, TypeError) as error:
             raise ShapeError(f"x0 is not an array of numbers: {error}") from error
         if known.ndim != 2 or known.shape[1] != 3 or len(known) > len(x1):

@@ -233,7 +233,7 @@ def _meeting_where_drawn(
         approach = _shorter(scene, scene.approach, x1)
         there = there._replace(approach=approach, reach=reach_of(approach))
     fitted = fit(there, plan.bounds, 1.0, 0.0, Tally(), Crew(crew.threads))
-    at_places = drawn[scene.leaves.corners].any(axis=1)
+    at_places: np.ndarray = np.any(drawn[scene.leaves.corners], axis=1)
     workers = [Reviewer(plan, crew, at_places) for _ in range(crew.threads)]
     run_all(workers, crew, there, lambda: fitted, chunks_of(there, fitted, plan, crew.threads, share=SHARE))
     tables = scene.faces, scene.edges

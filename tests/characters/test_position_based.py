@@ -196,3 +196,39 @@ def test_stages_say_how_long_parts_took():
     skinning.advance(pose(3.0))
     assert [stage.name for stage in skinning.stages[:3]] == ["follow", "detect", "relax"]
     assert all(stage.seconds >= 0.0 for stage in skinning.stages)
+
+
+def scaled_pose(factor, joint=None):
+    """All joints, or one, with a scale; the others as bound."""
+    out = pose(0.0)
+    out[slice(None) if joint is None else joint, :3, :3] *= factor
+    return out
+
+
+@pytest.mark.parametrize("collisions", [False, True])
+@pytest.mark.parametrize("joint", [None, 1])
+@pytest.mark.parametrize("factor", [0.0, 1e-300, 1e-200, 1e-155, 1e-104, 1e-70, 1e-30, 1e103, 1e160, 1e300, -1e200])
+def test_any_scale_leaves_finite_positions(factor, joint, collisions):
+    """All joints with scale 0, or one whose cube or square no double holds, left NaN for ever."""
+    character, body = limb((4, 2, 2))
+    skinning = PositionBasedSkinning(character, body, collisions=collisions, threads=1)
+    for dt in (1.0 / 60.0, 0.05):
+        assert np.isfinite(skinning.advance(scaled_pose(factor, joint), dt)).all()
+        assert np.isfinite(skinning.advance(scaled_pose(factor, joint), dt)).all()
+        for _ in range(50):  # half of the flesh in the other half may take longer to get out
+            x = skinning.advance(pose(0.0), dt)
+        tangled = collisions and joint is not None
+        assert np.abs(x - body.rest).max() < (5.0 if tangled else 0.1) * skinning.edge
+    assert np.isfinite(skinning.reset(scaled_pose(factor, joint))).all()
+
+
+def test_where_no_number_is_large_enough_flesh_stays():
+    character, body = limb((4, 2, 2))
+    skinning = PositionBasedSkinning(character, body, threads=1)
+    far = scaled_pose(1.7e308)
+    far[:, :3, 3] = 1.7e308
+    assert np.isfinite(skinning.advance(far)).all()
+    assert np.isfinite(skinning.advance(far, 0.1)).all()
+    for _ in range(10):
+        x = skinning.advance(pose(0.0))
+    assert np.abs(x - body.rest).max() < 1e-6

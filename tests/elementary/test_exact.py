@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.elementary.exact_integers import decide_in_integers
+from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from tests.reference import queries, rational
 
 COUNT, SEED = 10_000, 1
@@ -60,12 +62,15 @@ def test_hits_and_times(mixture):
 
 
 def test_contact_at_the_start_has_time_zero_and_no_other_has(mixture):
-    # A contact a rounding error after the start has toi 0, rounded down, too; but never toi_upper.
     hits = np.flatnonzero(mixture.answer.hit)
     at_start = np.array([mixture.truths[i] == (0, 0) for i in hits])
     assert at_start.sum() > 500
     np.testing.assert_array_equal(mixture.answer.toi_upper[hits] == 0.0, at_start)
     assert (mixture.answer.toi[hits][at_start] == 0.0).all()
+    # Only denormals make times that no double is below.
+    for i in hits[(mixture.answer.toi[hits] == 0.0) & ~at_start]:
+        magnitudes = np.abs((mixture.x0[i], mixture.x1[i]))
+        assert ((magnitudes > 0) & (magnitudes < 1e-307)).any()
 
 
 def test_contact_at_the_end_is_contact(mixture):
@@ -303,3 +308,18 @@ def test_the_normal_of_parallel_edges_that_nearly_touch():
     x0 = [[0, 0, 0], [1, 0, 0], [0, 0, 1e-13], [1, 0, 1e-13]]
     x1 = [[0, 0, 0], [1, 0, 0], [0, 0, -1], [1, 0, -1]]
     np.testing.assert_allclose(pliant.edge_edge([x0], [x1]).normal, [[0, 0, -1]], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [VERTEX_FACE, EDGE_EDGE])
+def test_integers_return_after_some_work(kind):
+    """Ctrl-C waits for a kernel: a block of numbers with exponents over the whole range took hours in one call."""
+    rng = np.random.default_rng(7)
+    wide = np.ldexp(rng.uniform(-1, 1, (2, 12, 3)), rng.integers(-1000, 1000, (2, 12, 3)))
+    quads, toi, upper = np.arange(12).reshape(3, 4), np.empty(3), np.empty(3)
+    ends = [decide_in_integers(kind, wide[0], wide[1], quads, first, toi, upper) for first in range(3)]
+    assert ends == [1, 2, 3]
+    usual, many = rng.uniform(-1, 1, (2, 4, 3)), np.tile(np.arange(4), (5000, 1))
+    toi, upper = np.empty(5000), np.empty(5000)
+    end = decide_in_integers(kind, usual[0], usual[1], many, 0, toi, upper)
+    assert 500 < end < 5000
+    assert decide_in_integers(kind, usual[0], usual[1], many, 4999, toi, upper) == 5000

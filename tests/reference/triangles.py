@@ -18,14 +18,15 @@ def intersect(a, b, ids_a=(0, 1, 2), ids_b=(3, 4, 5)) -> bool:
     """Whether two closed triangles share a point beyond the corner or side they share by id.
 
     a, b : (3, 3) finite float64, corners in rows. ids_a, ids_b : the corners' vertices.
-    Three common ids always intersect. A triangle with repeated ids has fewer, and is a segment or a point.
+    Three common ids always intersect, and so do the same ids with repetitions. Otherwise a triangle with repeated ids
+    has fewer, and is a segment or a point.
     """
     _, (a, b) = _integers(a, b)
     places = dict(zip(ids_a, a)) | dict(zip(ids_b, b))
     if any(places[i] != p for i, p in zip((*ids_a, *ids_b), (*a, *b))):
         raise ValueError("one vertex at two places")
     shared = [places[i] for i in set(ids_a) & set(ids_b)]
-    if len(shared) == 3:
+    if len(shared) == 3 or sorted(ids_a) == sorted(ids_b):
         return True
     points = _overlap(a, b)
     if not shared:

@@ -13,6 +13,8 @@ from pliant.characters.bones import parent_joints
 from pliant.characters.quaternions import quaternions_of
 from pliant.characters.rig import Skeleton
 
+_LARGEST = 1e100  # beyond it, products of a few would overflow
+
 
 def approach(skeleton: Skeleton, transforms: np.ndarray, steps: int) -> Iterator[np.ndarray]:
     """Transforms (j, 4, 4) of steps + 1 poses, from the bind pose, carried to where the roots are, to the given one.
@@ -23,7 +25,7 @@ def approach(skeleton: Skeleton, transforms: np.ndarray, steps: int) -> Iterator
     above, inverse = parent_joints(skeleton), skeleton.inverse_bind
     bound = np.linalg.inv(inverse)
     try:
-        last = _in_frames(above, transforms @ bound)
+        last = _in_frames(above, transforms, bound)
     except np.linalg.LinAlgError:
         yield from [transforms] * (steps + 1)
         return
@@ -36,7 +38,7 @@ def way_between(skeleton: Skeleton, before: np.ndarray, now: np.ndarray, steps: 
     """Transforms (j, 4, 4) of so many poses from one to another, without the first and with the last; as above."""
     above, bound = parent_joints(skeleton), np.linalg.inv(skeleton.inverse_bind)
     try:
-        first, last = _in_frames(above, before @ bound), _in_frames(above, now @ bound)
+        first, last = _in_frames(above, before, bound), _in_frames(above, now, bound)
     except np.linalg.LinAlgError:
         yield from [now] * steps
         return
@@ -52,10 +54,15 @@ def matrices_between(before: np.ndarray, now: np.ndarray, steps: int) -> Iterato
     yield now
 
 
-def _in_frames(above: np.ndarray, world: np.ndarray) -> np.ndarray:
-    """(j, 4, 4) joints in the frames of the joints above them; raises LinAlgError where one is flat."""
-    inverse = np.linalg.inv(world)
-    return np.array([world[j] if above[j] < 0 else inverse[above[j]] @ world[j] for j in range(len(world))])
+def _in_frames(above: np.ndarray, transforms: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    """(j, 4, 4) joints in the frames of the joints above them; raises LinAlgError where one is flat, or nearly so."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        world = transforms @ bound
+        inverse = np.linalg.inv(world)
+        local = np.array([world[j] if above[j] < 0 else inverse[above[j]] @ world[j] for j in range(len(world))])
+    if not np.abs(local).max(initial=0.0) < _LARGEST:
+        raise np.linalg.LinAlgError
+    return local
 
 
 def _poses(skeleton: Skeleton, first: np.ndarray, last: np.ndarray, times: np.ndarray) -> Iterator[np.ndarray]:

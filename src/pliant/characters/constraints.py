@@ -121,6 +121,8 @@ def _hold_volumes(x, flesh, block, limit):
             continue
         s = (flesh.volumes[t] - dot(gm, r)) / total
         longest = s * s * max(max(ii, jj), max(kk, mm))
+        if not longest < np.inf:  # as good as flat
+            continue
         if longest > limit * limit:  # nearly flat: the way to its volume is long
             s *= limit / np.sqrt(longest)
         for c in range(3):

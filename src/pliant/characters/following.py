@@ -10,6 +10,8 @@ from pliant._jit import helper, kernel
 from pliant.characters.blending import product
 from pliant.vec3 import add, dot, row, scale, sub
 
+_MOST_GROWTH = 40  # of a joint in a step, as a power of two
+
 
 class Motion(NamedTuple):
     """Of all joints from the last frame to this one."""
@@ -40,12 +42,18 @@ def at_rest(x: np.ndarray) -> Carried:
 
 def motion_of(before: np.ndarray, now: np.ndarray, dt: float) -> Motion:
     """before, now : (j, 4, 4) transforms of two frames."""
-    a, b = before[:, :3, :3], now[:, :3, :3]
+    (a, size_a), (b, size_b) = _unit(before[:, :3, :3]), _unit(now[:, :3, :3])
     turn = np.tile(np.eye(3), (len(now), 1, 1))
-    size = np.abs(a).max(axis=(1, 2))
-    upright = np.abs(np.linalg.det(a)) > 1e-12 * size**3
-    turn[upright] = b[upright] @ np.linalg.inv(a[upright])
-    return Motion(now, turn, np.cbrt(np.linalg.det(b)), dt)
+    # Of what was flat, or has grown so much, no direction says anything.
+    upright = (np.abs(np.linalg.det(a)) > 1e-12 * np.abs(a).max(axis=(1, 2)) ** 3) & (size_b - size_a < _MOST_GROWTH)
+    turn[upright] = np.ldexp(b[upright] @ np.linalg.inv(a[upright]), (size_b - size_a)[upright, None, None])
+    return Motion(now, turn, np.ldexp(np.cbrt(np.linalg.det(b)), size_b), dt)
+
+
+def _unit(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(j, 3, 3) scaled by powers of two to sizes near 1, and (j,) their exponents: determinants can be told."""
+    exponents = np.frexp(np.abs(matrices).max(axis=(1, 2)))[1]
+    return np.ldexp(matrices, -exponents[:, None, None]), exponents
 
 
 @kernel

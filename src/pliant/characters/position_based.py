@@ -47,6 +47,9 @@ _LONGEST, _MOST_STEPS = 1.02 / 60.0, 8
 _STEPS, _SETTLE = 24, 8  # of a reset: on the way into the pose, and in it
 _WORTH_THREADS = 8000  # tetrahedra: to wake threads takes as long as relaxing a tenth of that
 
+# Edges and positions between this and its inverse are solved for: volumes need fourth powers of lengths.
+_SOLVABLE = 1e60
+
 # In edges of the mean length: how far inertia leads in a step at most, and a volume moves a vertex at once.
 _STRAY, _LEAP = 0.25, 0.3
 
@@ -101,6 +104,7 @@ class PositionBasedSkinning:
         self._carried = at_rest(self._response.x[: len(near)])
         self._carried.x[:] = body.rest
         self._carried.target[:] = body.rest
+        self._is_blended = False
 
     @property
     def x(self) -> np.ndarray:
@@ -119,7 +123,8 @@ class PositionBasedSkinning:
         self._before = next(path)
         start = motion_of(self._before, self._before, 1.0)
         follow(body.rest, body.joints, body.weights, start, carried, (self._yielding, 0.0))
-        carried.x[:] = carried.target
+        carried.x[:] = carried.target[:] = np.where(np.isfinite(carried.target), carried.target, body.rest)
+        self._is_blended = False
         for pose in (*path, *[now] * _SETTLE):
             carried.drift[:] = 0.0
             motion, self._before = motion_of(self._before, pose, 1.0 / 60.0), pose
@@ -170,7 +175,15 @@ class PositionBasedSkinning:
         """``still`` without inertia."""
         announce_compilation("relax", 15)
         body, carried, flesh, response = self.body, self._carried, self._flesh, self._response
-        clock, edge = time.perf_counter(), self.edge * float(np.abs(motion.scale).mean())
+        with np.errstate(over="ignore"):
+            clock, edge = time.perf_counter(), self.edge * float(np.abs(motion.scale).mean())
+        solvable = 1.0 / _SOLVABLE < edge < _SOLVABLE and np.abs(motion.now).max(initial=0.0) < _SOLVABLE
+        if not solvable or self._is_blended:
+            self._blend(motion, edge, obstacle_transforms)
+            self._is_blended = not solvable
+            if not solvable:
+                return
+            motion = motion_of(motion.now, motion.now, motion.dt)
         response.begin(carried.target, edge, (motion.now, obstacle_transforms))
         follow(body.rest, body.joints, body.weights, motion, carried, (self._yielding, 0.0 if still else _STRAY * edge))
         fit_to_scale(carried.scale, flesh, self._rest_lengths, self._rest_volumes)
@@ -193,6 +206,16 @@ class PositionBasedSkinning:
             response.push(4, tally)
         response.end()
         measure_drift(carried, motion.dt, math.exp(-self._damping * motion.dt), response.held, response.calm)
+
+    def _blend(self, motion: Motion, edge: float, obstacle_transforms: Any) -> None:
+        """Flesh where linear blending has it, at rest; where that is too far away for a number, it stays."""
+        carried, body, start = self._carried, self.body, self._carried.x.copy()
+        self._response.begin(carried.target, edge, (motion.now, obstacle_transforms))
+        self._response.forget()
+        follow(body.rest, body.joints, body.weights, motion, carried, (self._yielding, 0.0))
+        carried.x[:] = carried.target[:] = np.where(np.isfinite(carried.target), carried.target, start)
+        for moving in (carried.speed, carried.drift, carried.offset):
+            moving[:] = 0.0
 
     def _softness(self, edge: float) -> np.ndarray:
         """(v,) compliance of attachments."""

@@ -8,6 +8,8 @@ g there, zero included: no separation bounds, no endless bisection, no gcd.
 
 from __future__ import annotations
 
+import math
+
 from pliant._jit import helper, out_of_line
 from pliant.elementary.integers import LIMB_BITS, SIZE, add, multiply, sign_of
 from pliant.elementary.polynomials import (
@@ -194,6 +196,32 @@ def _bracket(m):
         else:
             upper = middle
     return lower, upper
+
+
+@helper
+def no_root_before(m):
+    """A time above 0 before which H, which is not zero at t = 0, has no root; 0 where no double is so small.
+
+    Where each of up to three terms c_i t^i is at most a third of c_0, they cannot add up to -c_0. Half of that time,
+    and a little less, so that what is rounded up among the denormals is still before it.
+    """
+    out_of_line()
+    least = 0.0
+    for i in range(1, m[DEGREES, H] + 1):
+        if m[H * COEFFICIENTS + i, SIZE] != 0:
+            third = _log2(m, H * COEFFICIENTS) - _log2(m, H * COEFFICIENTS + i) - math.log2(3.0)
+            least = min(least, third / i)
+    return math.pow(2.0, least - 1.01)
+
+
+@helper
+def _log2(m, r):
+    """Of the magnitude of a register, to less than 1e-11: numbers have at most 2**20 bits."""
+    out_of_line()
+    n, value = abs(m[r, SIZE]), 0.0
+    for j in range(max(n - 2, 1), n + 1):
+        value = value * _LIMB + m[r, j]
+    return math.log2(value) + LIMB_BITS * (n - 1)
 
 
 @helper

@@ -41,13 +41,18 @@ def weights_in_cells(x, shapes, pairs, out):
 @helper
 def _place_corners(at, x, corners, v, cell):
     """The corners as seen from the vertex, in units of the largest distance: a power of two."""
-    origin = scale(row(x, v), 0.25)  # differences cannot overflow
-    size = 0.0
+    largest = max_norm(row(x, v))
     for k in range(MOST_CORNERS):
-        size = max(size, max_norm(sub(scale(row(x, corners[cell, k]), 0.25), origin)))
+        largest = max(largest, max_norm(row(x, corners[cell, k])))
+    quarter = 0.25 if largest > 1.0 else 1.0  # differences cannot overflow, and denormals keep their bits
+    origin, size = scale(row(x, v), quarter), 0.0
+    for k in range(MOST_CORNERS):
+        at[k, 0], at[k, 1], at[k, 2] = sub(scale(row(x, corners[cell, k]), quarter), origin)
+        size = max(size, max_norm(row(at, k)))
     factor = unit_factor((size, size, size))
+    again = unit_factor((size * factor, size * factor, size * factor))  # 1, unless the first was not enough: denormals
     for k in range(MOST_CORNERS):
-        at[k, 0], at[k, 1], at[k, 2] = scale(sub(scale(row(x, corners[cell, k]), 0.25), origin), factor)
+        at[k, 0], at[k, 1], at[k, 2] = scale(scale(row(at, k), factor), again)
 
 
 @helper

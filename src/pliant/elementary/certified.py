@@ -135,6 +135,19 @@ def _meet_at_root(kind, start, end, m, b, error, lower, width):
 
 
 @helper
+def no_root_before(start, end, m):
+    """A time above 0 before which f surely has no root; 0 where it is not known that f is not zero at t = 0.
+
+    f changes no faster than three times the largest difference of two neighbouring coefficients, each of which is off
+    by the error bound.
+    """
+    error = F_ERROR * m[0] * m[1] * m[2]
+    b = _coefficients(start, end, 0.0, 1.0)
+    steepest = max(abs(b[1] - b[0]), max(abs(b[2] - b[1]), abs(b[3] - b[2]))) + 2.0 * error
+    return max(0.0, abs(b[0]) - error) / (3.0 * steepest) * (1.0 - 2.0**-40)
+
+
+@helper
 def _times(lower, width, left, right):
     """Times of parameters of the interval [lower, lower + width], rounded outwards."""
     return max(0.0, lower + width * left - 2e-16), min(1.0, lower + width * right + 2e-16)

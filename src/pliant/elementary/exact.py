@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant._jit import announce_compilation, kernel
 from pliant._tally import Tally
-from pliant.elementary.certified import HIT, MISS, UNSURE, first_contact
+from pliant.elementary.certified import HIT, MISS, UNSURE, first_contact, no_root_before
 from pliant.elementary.double_double import tighten
 from pliant.filters.bernstein import in_range, magnitudes, scaled, unit_factor, vectors
 from pliant.filters.csat import apart_though_flat
@@ -38,6 +38,10 @@ def decide_in_doubles(kind, x0, x1, table, pairs, count, toi, toi_upper, status)
                     answer = UNSURE
                 else:
                     tightened += 1
+            if answer == HIT and lower == 0.0:  # rounded outwards: f has a sign at t = 0
+                lower = min(no_root_before(start, end, m), upper)
+                if lower == 0.0:
+                    answer = UNSURE
             if answer == UNSURE and apart_though_flat(kind, start, end, m):
                 answer = MISS
         hits += answer == HIT
@@ -82,8 +86,9 @@ def decide_if_hard(kind, x0, x1, table, pairs, toi, toi_upper, status, tally: Ta
     from pliant.elementary.exact_integers import NO_TIME, decide_in_integers
 
     announce_compilation("decide_in_integers", 8)
-    clock = time.perf_counter()
-    decide_in_integers(kind, x0, x1, quads_of(kind, table, pairs), np.arange(len(pairs)), toi, toi_upper)
+    clock, quads, done = time.perf_counter(), quads_of(kind, table, pairs), 0
+    while done < len(pairs):
+        done = decide_in_integers(kind, x0, x1, quads, done, toi, toi_upper)
     status[:] = np.where(toi < NO_TIME, HIT, MISS)
     hits = int(np.count_nonzero(status == HIT))
     seconds = time.perf_counter() - clock

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from pliant._jit import helper, kernel, out_of_line
-from pliant.elementary.algebraic import NO_TIME, H, next_root, sign_at, start_roots
+from pliant.elementary.algebraic import NO_TIME, H, next_root, no_root_before, sign_at, start_roots
 from pliant.elementary.integers import LIMB_BITS, SIZE, add, mantissa_and_exponent, set_integer
 from pliant.elementary.polynomials import COEFFICIENTS, DEGREES, T_MINUS_ONE, ZERO, T, new_machine, set_degree, subtract
 from pliant.elementary.programs import (
@@ -113,7 +113,7 @@ def _first_root(m, h):
     lower, upper = next_root(m, length)
     while lower < NO_TIME:
         if _touching(m, 0.5 * (lower + upper)):
-            return lower, upper
+            return lower if lower > 0.0 else no_root_before(m), upper  # H has no root at 0: start_roots
         lower, upper = next_root(m, length)
     if at_one:
         subtract(m, H, T_MINUS_ONE, ZERO)
@@ -169,13 +169,20 @@ def _width(bits):
     return (64 * (bits + 2) + 1024) // LIMB_BITS
 
 
+# Work of a call, in cubes of the limbs of a row: 2,000 usual ones, some 20 ms. One of numbers with exponents over the
+# whole range takes 0.1 to 0.4 s, nearly all of it in the remainders of Tarski's sequences, and has a call of its own:
+# Ctrl-C waits as long as a call takes.
+_MOST_WORK = 1e10
+
+
 @kernel
-def decide_in_integers(kind, x0, x1, quads, undecided, toi, toi_upper):
-    """Decide the rows of quads that undecided names, in place; NO_TIME where there is no contact."""
-    width = _width(64)
+def decide_in_integers(kind, x0, x1, quads, first, toi, toi_upper):
+    """Decide the rows of quads from the first one on, in place; NO_TIME where there is no contact. Returns the row
+    before which it ended."""
+    width, work = _width(64), 0.0
     m = new_machine(width)
     x = np.empty((2, 4, 3))
-    for row in undecided:
+    for row in range(first, len(quads)):
         for i in range(4):
             for k in range(3):
                 x[0, i, k], x[1, i, k] = x0[quads[row, i], k], x1[quads[row, i], k]
@@ -186,3 +193,7 @@ def decide_in_integers(kind, x0, x1, quads, undecided, toi, toi_upper):
         _set_points(m, x, low)
         _set_query(m, kind, x)
         toi[row], toi_upper[row] = _first_contact(m)
+        work += float(_width(high - low)) ** 3
+        if work > _MOST_WORK:
+            return row + 1
+    return len(quads)

@@ -17,6 +17,7 @@ import numpy as np
 from pliant._jit import helper, kernel, out_of_line
 from pliant.elementary.certified import HIT, MISS
 from pliant.elementary.integers import sign_of
+from pliant.elementary.neighbours import is_duplicate
 from pliant.elementary.orientation import (
     NORMAL,
     ROWS,
@@ -74,16 +75,19 @@ def decide_triangles_in_integers(x, corners, pairs, undecided, status, segments)
 def _set_shared(m):
     """Which vertices both triangles have."""
     out_of_line()
-    m[_SHARED, 0] = 0
+    m[_SHARED, 0] = equal = 0
     for i in range(3):
         repeated = False
         for j in range(i):
             repeated |= m[_VERTEX, j] == m[_VERTEX, i]
         for j in range(3, 6):
+            equal += m[_VERTEX, j] == m[_VERTEX, i]
             if m[_VERTEX, j] == m[_VERTEX, i] and not repeated:
                 m[_SHARED, 0] += 1
                 m[_SHARED, m[_SHARED, 0]] = i
                 repeated = True
+    if is_duplicate(equal):
+        m[_SHARED, 0] = 3
 
 
 @helper

@@ -54,9 +54,18 @@ def with_shared(x, a, b, shared):
         p, q = rows(x, rotated(a, _place(in_b, 0))), row(x, b[_place(in_a, 0)])
         return _at_edge(p[1], p[2], p[0], q), q, q
     p = rows(x, a)
-    if shared == 3 and once:
+    if (shared == 3 and once) or is_duplicate(shared):
         return _longest_side(p)
     return UNSURE, p[0], p[0]
+
+
+@helper
+def is_duplicate(shared):
+    """Two triangles with so many equal corners, one of which names a vertex twice, name the same three.
+
+    Of a vertex that one names i times and the other j times, i j pairs of corners are equal: 2 2 + 1 1 or 3 3.
+    """
+    return shared == 5 or shared == 9
 
 
 @helper
