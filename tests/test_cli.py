@@ -57,7 +57,7 @@ def test_a_missing_typer_names_the_extra(monkeypatch: pytest.MonkeyPatch, capsys
     assert run("--version") == 2
     error = capsys.readouterr().err
     assert error.startswith("pliant: the command line needs typer")
-    assert "pip install 'pliant[cli]'" in error
+    assert "pip install '.[cli]'" in error
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def demo_that_raises(monkeypatch: pytest.MonkeyPatch):
     [
         (ModuleNotFoundError("No module named 'rich'", name="rich.table"), "needs rich, which is in an extra: pip in"),
         (
-            ModuleNotFoundError("view needs viser: pip install 'pliant[view]'", name="viser"),
+            ModuleNotFoundError("view needs viser: pip install '.[view]'", name="viser"),
             "view needs viser: pip",
         ),
         (pliant.MeshError("face 812 refers to\nvertex 9000"), "pliant: face 812 refers to vertex 9000\n"),

@@ -218,7 +218,7 @@ def test_every_public_name_is_in_the_reference():
 def machinery(name: str) -> dict[str, Any]:
     """The names of a file that the build of the site uses."""
     for package in ("mkdocs", "griffe"):
-        pytest.importorskip(package, reason="the site needs an extra: pip install 'pliant[docs]'")
+        pytest.importorskip(package, reason="the site needs an extra: pip install '.[docs]'")
     return runpy.run_path(str(DOCS / "machinery" / f"{name}.py"))
 
 
@@ -245,10 +245,33 @@ def test_links_lead_to_pages_of_the_site(link: str, source: str, page: str, beco
     assert machinery("outside")["relinked"](f"[a]({link})", source, page) == f"[a]({becomes})"
 
 
+def test_parts_of_the_readme_come_by_their_headings():
+    section = machinery("outside")["section"]
+    assert "pip install" in section("install")
+    assert "import pliant" in section("ten-lines")
+    assert "(../bench/README.md)" in section("against-ipctk-161")
+    with pytest.raises(KeyError):
+        section("nothing")
+
+
+def test_files_that_people_read_have_no_marks_and_no_name_that_is_not_ours():
+    """`--8<--` was printed by code hosts, and `pip install pliant` would fetch what somebody else may put there."""
+    files = [
+        *CHECKOUT.glob("*.md"),
+        *DOCS.rglob("*.md"),
+        *(CHECKOUT / "src").rglob("*.py"),
+        *(CHECKOUT / "examples").iterdir(),
+    ]
+    texts = {path.name: path.read_text("utf-8") for path in files if path.is_file() and path.name != "CHANGELOG.md"}
+    assert len(texts) > 100
+    wrong = re.compile(r"--8<--|pip install ['\"]?pliant(?!-)\b")
+    assert [name for name, text in texts.items() if wrong.search(text)] == []
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path: Path):
     if not all(map(find_spec, ("mkdocs", "material", "mkdocstrings"))):
-        pytest.skip("the site needs an extra: pip install 'pliant[docs]'")
+        pytest.skip("the site needs an extra: pip install '.[docs]'")
     call = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     done = subprocess.run(call, cwd=CHECKOUT, capture_output=True, text=True, encoding="utf-8")
     said = done.stdout + done.stderr

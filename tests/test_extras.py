@@ -11,8 +11,16 @@ from pliant._extras import needed
 @pytest.mark.parametrize(
     ("package", "message"),
     [
-        ("h5py", "pliant.io needs h5py for a.med, which is in an extra: pip install 'pliant[io]'"),
-        ("pxr", "pliant.io needs usd-core for a.med, which is in an extra: pip install 'pliant[usd]'"),
+        (
+            "h5py",
+            "pliant.io needs h5py for a.med, which the extra io brings: "
+            "pip install h5py, or pip install '.[io]' in a checkout of pliant",
+        ),
+        (
+            "pxr",
+            "pliant.io needs usd-core for a.med, which the extra usd brings: "
+            "pip install usd-core, or pip install '.[usd]' in a checkout of pliant",
+        ),
         ("pyvista", "pliant.io needs pyvista for a.med: pip install pyvista"),
     ],
 )

@@ -21,6 +21,9 @@ PAGES = {
     "examples": "examples.md",
 }
 _HEADS = {"architecture.md": "---\nhide: [toc]\n---\n"}  # room for the drawing
+# A page that repeats a part of the README names it in a line that is of use where the page is read as a file, too.
+_FROM_README = re.compile(r"^\*In the README: \[[^\]]*\]\(\.\./README\.md#([\w-]+)\)\.\*$", re.M)
+_SECTION = re.compile(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", re.M | re.S)
 _LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
@@ -35,7 +38,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: object, config: MkDocsConfig, files: Files) -> str:
     """Links out of docs/ lead to the pages that stand for what they name."""
     source = page.file.src_uri  # pyright: ignore[reportAttributeAccessIssue]
+    markdown = _FROM_README.sub(lambda match: section(match[1]), markdown)
     return markdown if source in PAGES.values() else relinked(markdown, f"docs/{source}", source)
+
+
+def section(anchor: str) -> str:
+    """What the README has under a heading, with links as from docs/."""
+    for heading, body in _SECTION.findall((ROOT / "README.md").read_text("utf-8")):
+        if re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") == anchor:
+            return _LINK.sub(lambda match: f"](../{match[1]}{match[2] or ''})", body.strip())
+    raise KeyError(f"the README has no heading #{anchor}")
 
 
 def relinked(text: str, source: str, page: str = "") -> str:

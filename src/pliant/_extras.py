@@ -35,5 +35,7 @@ def needed(package: str, by: str, what: str = "") -> Iterator[None]:
             raise
         sentence = f"{by} needs {_INSTALLED_AS.get(package, package)}{f' for {what}' if what else ''}"
         extra = _EXTRAS.get(package)
-        how = f", which is in an extra: pip install 'pliant[{extra}]'" if extra else f": pip install {package}"
+        alone = f"pip install {_INSTALLED_AS.get(package, package)}"
+        how = f", which the extra {extra} brings: {alone}, or pip install '.[{extra}]' in a checkout of pliant"
+        how = how if extra else f": {alone}"
         raise ModuleNotFoundError(sentence + how, name=package) from error

@@ -83,7 +83,7 @@ class Sequence:
         self._frames = frames
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], **options: Any) -> Sequence:
+    def open(cls, path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any) -> Sequence:
         """Open a sequence of files, or a file with frames; see ``pliant.io.open_sequence``."""
         from pliant.io import open_sequence
 

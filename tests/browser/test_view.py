@@ -8,7 +8,7 @@ import pliant
 
 PATIENCE = 120_000  # milliseconds: software rendering on a busy machine
 
-pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
+pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ class Expected(NamedTuple):
 
 
 # In this order; before each list its extra is installed, in the words of the message that named it.
-WITHOUT = (Expected(("--version",), 2, "pip install 'pliant[cli]'"),)
+WITHOUT = (Expected(("--version",), 2, "pip install '.[cli]'"),)
 WITH_CLI = (
     Expected(("--version",), 0, "pliant "),
     Expected(("--help",), 0, "scan"),
@@ -57,8 +57,8 @@ WITH_CLI = (
     Expected(("check", "missing.obj"), 2, "missing.obj"),
     Expected(("scenes",), 0, "twisted_cloth"),
     Expected(("scan", "twisted_cloth", "--to", "1", "--find", "contacts"), 1),
-    Expected(("check", "crossing.vtk"), 2, "pip install 'pliant[io]'"),
-    Expected(("view", "twisted_cloth", "--no-browser"), 2, "pip install 'pliant[view]'"),
+    Expected(("check", "crossing.vtk"), 2, "pip install '.[io]'"),
+    Expected(("view", "twisted_cloth", "--no-browser"), 2, "pip install '.[view]'"),
 )
 WITH_IO = (Expected(("check", "crossing.vtk"), 1), Expected(("convert", "crossing.vtk", "crossing.ply"), 0))
 

@@ -19,7 +19,7 @@ from tests.install.contents import CHECKOUT, faults, faults_of_wheel, package_fi
 @pytest.mark.slow
 def test_wheel_and_sdist_hold_what_they_should(tmp_path: Path):
     if not all(map(find_spec, ("build", "hatchling"))):
-        pytest.skip("building needs an extra: pip install 'pliant[dist]'")
+        pytest.skip("building needs an extra: pip install '.[dist]'")
     call = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path), str(CHECKOUT)]
     done = subprocess.run(call, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout + done.stderr

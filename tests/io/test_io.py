@@ -399,7 +399,7 @@ def test_a_missing_package_names_the_extra(tmp_path, monkeypatch, package, name,
 
     monkeypatch.setattr(builtins, "__import__", without)
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ModuleNotFoundError, match=rf"pip install 'pliant\[{'usd' if package == 'pxr' else 'io'}\]'"):
+    with pytest.raises(ModuleNotFoundError, match=rf"pip install '.\[{'usd' if package == 'pxr' else 'io'}\]'"):
         pio.read(tmp_path / name)
 
 

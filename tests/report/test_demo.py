@@ -92,4 +92,4 @@ def test_without_rich_the_extra_is_named():
         [sys.executable, "-c", script], capture_output=True, text=True, env=os.environ | {"PYTHONUTF8": "1"}
     )
     assert done.returncode != 0
-    assert "pip install 'pliant[cli]'" in done.stderr
+    assert "pip install '.[cli]'" in done.stderr

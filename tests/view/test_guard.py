@@ -11,7 +11,7 @@ import pytest
 
 import pliant
 
-pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
+pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 

@@ -30,7 +30,7 @@ def test_loopback(host, local):
 
 def test_without_viser(monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'pliant\[view\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install '.\[view\]'"):
         pliant.view.serve(SEQUENCE, block=False)
 
 
@@ -43,7 +43,7 @@ def until(condition, seconds=120.0):
 
 @pytest.fixture
 def viewer(capsys):
-    pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
+    pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         viewer = pliant.view.serve(SEQUENCE, port=0, block=False)
@@ -69,7 +69,7 @@ def test_it_starts_at_the_worst_frame(viewer):
 
 
 def test_a_frame_that_is_asked_for_comes_first():
-    pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
+    pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
     viewer = pliant.view.serve(SEQUENCE, port=0, block=False)
     viewer.panel.frame.value = 1
     try:
@@ -111,7 +111,7 @@ def test_playing(viewer):
 
 
 def test_warning_where_others_can_look():
-    pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
+    pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
     with pytest.warns(UserWarning, match="whoever can reach this machine"):
         viewer = pliant.view.serve(SEQUENCE, host="0.0.0.0", port=0, block=False)
     viewer.stop()
@@ -119,7 +119,7 @@ def test_warning_where_others_can_look():
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 def test_ctrl_c_ends_it():
-    pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
+    pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
     script = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
@@ -144,7 +144,7 @@ print("ended")
 @pytest.mark.parametrize(("step", "far"), [(0.01, False), (1.0, True)])
 def test_what_goes_far_is_followed(step, far):
     """A kick that moved by its own length left the window."""
-    pytest.importorskip("viser", reason="the viewer needs viser: pip install 'pliant[view]'")
+    pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
     x = np.array([(0.0, 0, 0), (1, 0, 0), (0, 1, 0)])
     frames = x + step * np.arange(4)[:, None, None]
     viewer = pliant.view.serve(pliant.Sequence([(0, 1, 2)], frames), port=0, block=False)

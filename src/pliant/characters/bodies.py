@@ -30,7 +30,7 @@ def body_of(character: Character, *, edge: float | None = None, cache: bool = Tr
     """Tetrahedra that fill the skin of a character in its bind pose.
 
     A skin that is closed and does not meet itself is filled by tetgen, and its vertices are vertices of the body; any
-    other by fTetWild, close to it, and follows that. Both are in the extra ``pliant[characters]``.
+    other by fTetWild, close to it, and follows that. Both are in the extra ``characters``.
 
     edge : about how long edges inside are, in units of the file; default: 1.25 times the mean edge of the skin
     cache : keep the body on disk, and take it from there if it has been made before

@@ -95,24 +95,22 @@ def scan(
         if any(files[:3]):
             raise fault("--report, --png and --offenders show one sequence: leave --each out")
         return scan_each(run, sequence, opening, (find, pairs, culling), judging)
-    if len(sequence) > 1:
-        raise fault(f"{len(sequence)} files are several sequences, --each, or frames of one: 'frames/*.obj', in quotes")
-    return follow(run, (sequence[0], opening), (find, pairs, culling), files, all_rows, judging=judging)
+    return follow(run, (sequence, opening), (find, pairs, culling), files, all_rows, judging=judging)
 
 
 def follow(
-    run: Run, what: tuple[Path, Opening], how: How, files: Wanted, all_rows: bool, name: str = "scan",
+    run: Run, what: tuple[list[Path], Opening], how: How, files: Wanted, all_rows: bool, name: str = "scan",
     judging: Judging = Judging(),  # noqa: B008 (a tuple of constants)
 ) -> int:  # fmt: skip
     """Scan a sequence: say, write and return what was found."""
     import pliant
     from pliant.commands.batches import looked_at, scanned_of
-    from pliant.commands.inputs import open_frames, shown
+    from pliant.commands.inputs import open_frames, shown_all
 
-    path, opening = what
+    paths, opening = what
     for file in files[:3]:
         run.take_output(file)
-    opened = open_frames(run, path, opening)
+    opened = open_frames(run, paths, opening)
     find, pairs, culling = (one.value for one in how)
     with run.bar("Frames") as progress:
         crew: dict[str, Any] = {"threads": run.threads, "progress": progress}
@@ -124,7 +122,7 @@ def follow(
     options = {"find": find, "pairs": pairs, "culling": culling, "threads": run.threads or "all"}
     options["vertices merged"] = f"{opened.merged:,}"
     _write(run, found, opened, files, options)
-    scanned = scanned_of(shown(path), opening.clip, found)
+    scanned = scanned_of(shown_all(paths), opening.clip, found)
     code, head = judge(run, name, judging, [scanned.case], lambda key: looked_at(key, [scanned], how[0]))
     _finish(run, name, found, opened, head)
     return code

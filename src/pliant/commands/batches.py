@@ -61,7 +61,7 @@ def _scan(run: Run, path: Path, opening: Opening, how: How) -> Scanned:
     find, pairs, culling = (one.value for one in how)
     name = path.as_posix()
     try:
-        sequence = open_frames(run, path, opening).sequence
+        sequence = open_frames(run, [path], opening).sequence
         found = pliant.scan(sequence, find=find, pairs=pairs, culling=culling, threads=run.threads)
     except (pliant.MeshError, OSError) as error:
         message = str(error) if str(error).startswith(path.name) else f"{name}: {error}"

@@ -8,7 +8,7 @@ import tempfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from pliant.commands.options import STANDARD, Up
 from pliant.commands.running import Run
 from pliant.io import FileMesh
 from pliant.io.content import ending_of
+from pliant.io.numbered import ENDINGS, in_order, pattern_of
 from pliant.io.readers import read_motion as read_motion_files
 from pliant.mesh.parts import Membership, Parts
 from pliant.mesh.space import Space
@@ -122,12 +123,15 @@ class Opened(NamedTuple):
     merged: int  # vertices that were taken for another one
 
 
-def open_frames(run: Run, path: Path, how: Opening = Opening()) -> Opened:  # noqa: B008 (a tuple of constants)
-    """The frames of a file, or of an embedded scene where there is no such file."""
+def open_frames(run: Run, files: list[Path], how: Opening = Opening()) -> Opened:  # noqa: B008 (a tuple of constants)
+    """The frames of a file, of files that a shell lists, or of an embedded scene where there is no such file."""
+    path = files[0]
     scenes = pliant.scenes
     known = (*scenes.names(), *scenes.volume_names(), *scenes.character_names())
     merge, wanted = how.merge, {"displacement": run.displacement}
-    if not path.exists() and path.as_posix() in known:
+    if len(files) > 1:
+        sequence = _listed(files, mesh=how.mesh, rate=how.rate, **wanted)
+    elif not path.exists() and path.as_posix() in known:
         sequence, merge = load_scene(path.name), False  # what is embedded is whole
     elif not path.exists() and path.as_posix().isidentifier():  # no ending, no folder, no pattern: a scene was meant
         raise OptionError(f"{path}: there is no such file, and no such scene; pliant scenes lists those that there are")
@@ -141,14 +145,38 @@ def open_frames(run: Run, path: Path, how: Opening = Opening()) -> Opened:  # no
     return Opened(*sequence.merged()) if merge else Opened(sequence, 0)
 
 
+def _listed(files: list[Path], **options: Any) -> Sequence:
+    """Frames of one sequence, as `frames/cloth_*.obj` is filled in by a shell: in the order of their numbers."""
+    single = [ending for ending in ENDINGS if ending not in (".glb", ".gltf")]  # these hold frames of their own
+    for path in files:
+        if not path.is_file():
+            raise OptionError(f"{shown(path)}: there is no such file")
+        if ending_of(path) not in single:
+            raise OptionError(
+                f"{len(files)} files, of which {path.name} is a sequence by itself; look at --each of them"
+            )
+    name = pattern_of(files)
+    sequence = Sequence.open(in_order(files, name), **options)
+    sequence.name = name
+    return sequence
+
+
+def shown_all(files: list[Path]) -> str:
+    """How messages call the files of a sequence."""
+    return shown(files[0]) if len(files) == 1 else (files[0].parent / pattern_of(files)).as_posix()
+
+
 def up_axis(wanted: Up | None, sequence: Sequence) -> str:
     """The axis that points up, in what is shown."""
     return wanted.value if wanted is not None else sequence.space.up if sequence.space is not None else "y"
 
 
-def load_mesh_or_frames(run: Run, path: Path, how: Opening, ending: str | None) -> tuple[Mesh | None, Sequence]:
+def load_mesh_or_frames(run: Run, files: list[Path], how: Opening, ending: str | None) -> tuple[Mesh | None, Sequence]:
     """A mesh where there is one frame of it only, and the frames in any case."""
-    sequence = open_frames(run, on_disk(run, path, ending), how).sequence
+    if len(files) > 1:
+        return None, open_frames(run, files, how).sequence
+    path = files[0]
+    sequence = open_frames(run, [on_disk(run, path, ending)], how).sequence
     only_one = len(sequence) == 1 or len(set(sequence.files or range(2))) == 1  # at rest and displaced, from one file
     if not only_one or not on_disk(run, path).is_file() or ending_of(path) == ".npz":
         return None, sequence

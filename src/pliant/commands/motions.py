@@ -12,7 +12,6 @@ from pliant.commands.options import (
     AllRows,
     Clip,
     Culling,
-    End,
     Every,
     Find,
     First,
@@ -26,6 +25,7 @@ from pliant.commands.options import (
     Pairs,
     Rate,
     Start,
+    StartAndEnd,
     Tangled,
 )
 from pliant.commands.running import CLEAN, FOUND, Run, fault, verb
@@ -47,8 +47,7 @@ HowTangled = Annotated[
 @verb
 def ccd(
     run: Run,
-    a: Start,
-    b: End = None,
+    files: StartAndEnd,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
     culling: HowCulled | None = None,
@@ -67,17 +66,18 @@ def ccd(
 
     Triangles that intersect all the way have no contact: pliant check and pliant scan see those.
     """
-    if b is None:
+    if len(files) != 2:
         from pliant.commands.inputs import Opening
 
         if min_distance:
             raise fault("--min-distance is for one motion: pliant ccd A B --min-distance ...")
         opening = Opening(first, last, every, merge, mesh, rate, clip)
         how = Find.contacts, pairs, culling or Culling.both
-        return follow(run, (a, opening), how, Wanted(offenders=offenders), all_rows, "ccd")
+        return follow(run, (files, opening), how, Wanted(offenders=offenders), all_rows, "ccd")
     import pliant
     from pliant.commands.inputs import read_motion
 
+    a, b = files
     run.take_output(offenders)
     start, x1 = read_motion(run, a, b, merge)
     with run.bar("Looking") as progress:

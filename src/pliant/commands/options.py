@@ -52,28 +52,22 @@ Files = Annotated[
     list[Path],
     typer.Argument(metavar="FILE", help="Meshes, or patterns in quotes; - for standard input.", show_default=False),
 ]
-SequenceFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="SEQUENCE",
-        help="A file with frames, a pattern such as 'frames/cloth_*.obj', or the name of an embedded scene.",
-        show_default=False,
-    ),
-]
 SequenceFiles = Annotated[
     list[Path],
     typer.Argument(
         metavar="SEQUENCE",
-        help="A file with frames, a pattern such as 'frames/cloth_*.obj', or the name of an embedded scene.",
+        help="A file with frames, numbered files (frames/cloth_*.obj, cloth.####.obj), or an embedded scene.",
         show_default=False,
     ),
 ]
-Start = Annotated[
-    Path,
-    typer.Argument(metavar="A", help="The mesh at the start; alone, a sequence of frames.", show_default=False),
-]
-End = Annotated[
-    Path | None, typer.Argument(metavar="B", help="The same mesh at the end of the motion.", show_default=False)
+Start = Annotated[Path, typer.Argument(metavar="A", help="The mesh at the start.", show_default=False)]
+StartAndEnd = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="A [B]",
+        help="One mesh at the start and at the end of a motion; or a sequence: one argument, or three files and more.",
+        show_default=False,
+    ),
 ]
 Format = Annotated[
     str | None,

@@ -70,7 +70,9 @@ def _list_scenes(run: Run) -> int:
 @verb
 def convert(
     run: Run,
-    source: Annotated[Path, typer.Argument(metavar="IN", help="A mesh or a sequence; - for standard input.")],
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="IN", help="A mesh, a sequence, or its files; - for standard input.")
+    ],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="What to write; - for standard output.")],
     first: First = None,
     last: Last = None,
@@ -84,13 +86,13 @@ def convert(
 
     --format is that of standard input, or of standard output.
     """
-    from pliant.commands.inputs import Opening, load_mesh_or_frames
+    from pliant.commands.inputs import Opening, load_mesh_or_frames, shown_all
     from pliant.commands.writing import holds_frames, write_mesh, write_sequence
     from pliant.report.outputs import Result
 
     run.take_output(target, folder=True)
     opening = Opening(first, last, every, False, mesh, rate, clip)
-    one, sequence = load_mesh_or_frames(run, source, opening, file_format if source == STANDARD else None)
+    one, sequence = load_mesh_or_frames(run, sources, opening, file_format if sources[0] == STANDARD else None)
     ending = file_format if target == STANDARD else None
     if one is not None and not holds_frames(target, ending):
         run.say(f"{one.name}: {one.words}")
@@ -100,7 +102,13 @@ def convert(
         run.say(_described(sequence))
         write_sequence(run, target, sequence, ending)
         sizes = {"triangles": len(sequence.faces), "vertices": len(sequence[0]), "frames": len(sequence)}
-    run.finish(Result("convert", {"file": source.as_posix(), "to": target.as_posix()} | sizes))
+    run.finish(
+        Result(
+            "convert",
+            {"file": sources[0].as_posix() if len(sources) == 1 else shown_all(sources), "to": target.as_posix()}
+            | sizes,
+        )
+    )
     return CLEAN
 
 

@@ -31,7 +31,7 @@ from pliant.commands.options import (
     Pairs,
     Rate,
     Sarif,
-    SequenceFile,
+    SequenceFiles,
     WrittenBaseline,
 )
 from pliant.commands.running import CLEAN, FAILED, Run, fault, verb
@@ -116,7 +116,7 @@ def character(
 @verb
 def view(
     run: Run,
-    sequence: SequenceFile,
+    sequence: SequenceFiles,
     host: Annotated[str, typer.Option(help="Who may connect; 127.0.0.1 is this machine only.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where; 0 for any that is free.")] = 8080,
     browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,

@@ -68,6 +68,7 @@ def holds_frames(path: Path, ending: str | None) -> bool:
         (path != STANDARD and not path.suffix)
         or "*" in path.name
         or "%" in path.name
+        or "##" in path.name
         or f".{ending}" in known
         or path.suffix.lower() in known
     )

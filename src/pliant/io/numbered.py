@@ -6,6 +6,7 @@ import contextlib
 import glob
 import re
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ ENDINGS = (
     ".obj", ".ply", ".stl", ".off", ".vtk", ".vtu", ".vtp", ".msh", ".med", ".inp", ".k", ".key", ".dyn", ".veg",
     ".mesh", ".glb", ".gltf", ".3mf", ".dae",
 )  # fmt: skip
-_PRINTF = re.compile(r"%0?\d*d")
+PLACE_OF_NUMBER = re.compile(r"%0?\d*d|##+")  # cloth_%04d.obj, cloth.####.obj
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -84,11 +85,11 @@ class FileFrames:
 
 
 def is_pattern(path: Path) -> bool:
-    return glob.has_magic(path.name) or _PRINTF.search(path.name) is not None
+    return glob.has_magic(path.name) or PLACE_OF_NUMBER.search(path.name) is not None
 
 
 def open_pattern(pattern: Path, options: Options) -> Sequence:
-    """Files of one folder whose names fit "frame_*.obj" or "frame_%04d.obj"."""
+    """Files of one folder whose names fit "frame_*.obj", "frame_%04d.obj" or "frame.####.obj"."""
     found = _fitting(pattern)
     if not found:
         raise FileError(f"{pattern.name}: there is no such file")
@@ -98,10 +99,12 @@ def open_pattern(pattern: Path, options: Options) -> Sequence:
 def _fitting(pattern: Path) -> list[Path]:
     if not pattern.parent.is_dir():
         return []
-    if not _PRINTF.search(pattern.name):
+    number = PLACE_OF_NUMBER.search(pattern.name)
+    if not number:
         return [path for path in pattern.parent.glob(pattern.name) if path.is_file()]
-    before, after = (re.escape(part) for part in _PRINTF.split(pattern.name, maxsplit=1))
-    fits = re.compile(rf"{before}\d+{after}")
+    before, after = re.escape(pattern.name[: number.start()]), re.escape(pattern.name[number.end() :])
+    digits = len(number[0]) if number[0].startswith("#") else 1
+    fits = re.compile(rf"{before}\d{{{digits},}}{after}")
     return [path for path in pattern.parent.iterdir() if path.is_file() and fits.fullmatch(path.name)]
 
 
@@ -135,9 +138,28 @@ def open_files(paths: list[Path], options: Options, name: str | None = None) -> 
 
 
 def _open_sorted(paths: list[Path], name: str, options: Options) -> Sequence:
-    paths = sorted(paths, key=_natural)
-    _warn_of_gaps(paths, name)
-    return open_files(paths, options, name)
+    return open_files(in_order(paths, name), options, name)
+
+
+def in_order(paths: Iterable[Path], name: str) -> list[Path]:
+    """By their numbers, with a warning of gaps; name: what the message calls them."""
+    ordered = sorted(paths, key=_natural)
+    _warn_of_gaps(ordered, name)
+    return ordered
+
+
+def pattern_of(paths: list[Path]) -> str:
+    """What names of files have in common, with * for the rest."""
+    names = [path.name for path in paths]
+    before = _common_begin(names).rstrip("0123456789")
+    after = _common_begin([name[len(before) :][::-1] for name in names])[::-1].lstrip("0123456789")
+    return f"{before}*{after}"
+
+
+def _common_begin(names: list[str]) -> str:
+    lowest, highest = min(names), max(names)
+    length = next((i for i, (a, b) in enumerate(zip(lowest, highest)) if a != b), min(len(lowest), len(highest)))
+    return lowest[:length]
 
 
 def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:

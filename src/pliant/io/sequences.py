@@ -53,8 +53,9 @@ def open_sequence(
 ) -> Sequence:
     """Open a mesh over time. Frames are read when they are asked for.
 
-    path : numbered files, by a pattern ("cloth_*.obj", "cloth_%04d.ply"), by their folder, or as a list of paths in
-        their order; or one file that has frames: .npz, .pc2, .mdd, .usd, .usda, .usdc, .usdz, .glb, .gltf, .pvd, .xdmf,
+    path : numbered files, by a pattern ("cloth_*.obj", "cloth_%04d.ply", "cloth.####.obj"), by their folder, or as a
+        list of paths in their order; or one file that has frames:
+        .npz, .pc2, .mdd, .usd, .usda, .usdc, .usdz, .glb, .gltf, .pvd, .xdmf,
         d3plot; any other file is a sequence of one frame; each may be packed by gzip: .obj.gz, .npz.gz
     mesh : file of the faces, or a mesh that was read, where `path` has positions only
     rate : frames per second, from which times are made where the file gives none

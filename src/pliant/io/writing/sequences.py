@@ -14,19 +14,19 @@ import numpy as np
 from pliant.report.writing import OutputError, folder_atomically, through_file, write_atomically
 
 from ..caches import write_mdd, write_pc2
+from ..numbered import PLACE_OF_NUMBER
 from . import surfaces, usd, vtu, xdmf
 from .meshes import USD, as_mesh, write
 
 if TYPE_CHECKING:
     from pliant.sequence import Sequence
 
-_PRINTF = re.compile(r"%0?\d*d")
-
 
 def write_sequence(path: str | os.PathLike[str], sequence: Sequence) -> None:
     """Write all frames of a sequence.
 
-    path : numbered files, "cloth_%04d.obj" or "cloth_*.ply", in any format of `write`; .npz; .pc2 or .mdd, beside which
+    path : numbered files, "cloth_%04d.obj", "cloth.####.obj" or "cloth_*.ply", in any format of `write`; .npz; .pc2 or
+        .mdd, beside which
         the faces are written as .obj, if there is none yet; .usd / .usda / .usdc; .pvd, with its .vtu files in a new
         folder beside it; .xdmf
 
@@ -36,7 +36,7 @@ def write_sequence(path: str | os.PathLike[str], sequence: Sequence) -> None:
     if len(sequence) == 0:
         raise OutputError(f"{path.name}: the sequence has no frames")
     ending = path.suffix.lower()
-    if "*" in path.name or _PRINTF.search(path.name):
+    if "*" in path.name or PLACE_OF_NUMBER.search(path.name):
         _write_numbered(path, sequence)
     elif ending == ".npz":
         write_atomically(path, partial(_write_npz, sequence=sequence))
@@ -72,7 +72,10 @@ def _write_numbered(pattern: Path, sequence: Sequence) -> None:
 
 
 def _numbered(name: str, frame: int) -> str:
-    return _PRINTF.sub(lambda match: match[0] % frame, name).replace("*", f"{frame:04d}")
+    def written(match: re.Match[str]) -> str:
+        return f"{frame:0{len(match[0])}d}" if match[0].startswith("#") else match[0] % frame
+
+    return PLACE_OF_NUMBER.sub(written, name).replace("*", f"{frame:04d}")
 
 
 def _write_npz(file: IO[bytes], sequence: Sequence) -> None:
