@@ -119,11 +119,11 @@ class _Drawn:
     def close_ups(self, most: int) -> list[Tile]:
         """The largest places, from outside."""
         shape, marked = self._shape(0)
-        tiles = []
+        whole, tiles = self._around(shape.x), []
         for i, place in enumerate(places_of(shape.x, shape.faces, marked)[:most]):
             x, y, z = outwards(shape.x, shape.faces, place)
             turned = View(turn=float(np.arctan2(x, z)), tilt=float(np.clip(np.arcsin(y), -1.4, 1.4)))
-            span = 5.0 * place.reach or 1.0
+            span = min(5.0 * place.reach or 1.0, max(whole.span))  # never from farther away than all of it
             view = turned._replace(centre=tuple(place.middle.tolist()), span=(span, span))
             tiles.append(Tile([shape], view, f"place {i + 1}\n{_count(len(place.faces), 'face')}"))
         return tiles
