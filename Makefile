@@ -2,6 +2,7 @@
 # make test    sets up, then runs ruff, types and tests: what CI runs
 # make docs    builds the site into site/, and fails where anything is to be warned of
 # make wheel   builds wheel and sdist into dist/, and looks at what is in them
+# make fuzz    damages files of every format, 20,000 in all, and reads them; ARGS="--files 500 --only .usd" for others
 # make smoke   installs that wheel into an empty environment and uses it
 #
 # Everything is installed into .venv in this folder, nothing elsewhere. PYTHON=python3.12 make ... chooses another Python.
@@ -17,7 +18,7 @@ BIN := .venv/bin
 # Files go to one process each, so that kernels are mostly compiled once.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
-.PHONY: setup demo test lint types docs wheel smoke bench clean
+.PHONY: setup demo test lint types docs wheel smoke bench fuzz clean
 
 setup: .venv/installed-dev
 
@@ -53,6 +54,9 @@ smoke: wheel
 
 bench: .venv/installed-bench
 	$(BIN)/python -m bench $(ARGS)
+
+fuzz: .venv/installed-dev
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist site demo

@@ -20,6 +20,7 @@ from tests.io.broken_surfaces import SOLID
 from tests.io.broken_volumes import HDF, RAW, VTU, ZLIB
 from tests.io.hostile import CLIP, MANIFEST, clips, nested_references
 from tests.io.test_round_trips import FACES, SOLIDS, points, sequence
+from tests.io.test_scenes_of_others import DAE, MESH, TURNED, archive, model
 from tests.io.test_usd_layers import LAYER
 from tests.io.test_usd_skins import PARTS, SHAPES, TEMPLATE
 from tests.rigs import simple
@@ -84,6 +85,12 @@ def _plans() -> Iterator[tuple[str, Callable[[Path], object], tuple[str, ...]]]:
     yield "layers.usda", _layers, (READ,)
     yield "clips.usda", _clips, (FRAMES,)
     yield "archive.usdz", _archive, (READ,)
+    shown = '<item objectid="2"/>', f'<item objectid="1" transform="{TURNED}"/>'
+    objects = (
+        f'<object id="1">{MESH}</object><object id="2"><components><component objectid="1"/></components></object>'
+    )
+    yield "built.3mf", lambda path: archive(path, {"3D/3dmodel.model": model(objects, "".join(shown))}), (READ,)
+    yield "scene.dae", _collada, (READ,)
     yield "d3plot", _d3plot, (READ, FRAMES)
 
 
@@ -198,6 +205,13 @@ def _archive(path: Path) -> None:
         archive.writestr("a.usda", '#usda 1.0\ndef "a" (references = @m.usdc@</a1>) {}\n')
         archive.write(inner, "m.usdc")
     inner.unlink()
+
+
+def _collada(path: Path) -> None:
+    import collada
+
+    assert collada
+    path.write_text(DAE, "utf-8")
 
 
 def _d3plot(path: Path) -> None:

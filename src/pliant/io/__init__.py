@@ -11,7 +11,8 @@
 
 A file that cannot be read raises `FileError`, which names the file and, where it can, the line or the frame. What is
 left out of a file is said in a warning. Nothing is unpickled or run, no file outside of the folder of the one that was
-asked for is read, and what a file announces is held against its size before room is made for it.
+asked for is read (`outside=True` does), and what a file expands to has a budget (`budget=`), counted before room is
+made.
 """
 
 from pliant.mesh.parts import Parts

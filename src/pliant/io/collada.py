@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from pliant._extras import needed
+from pliant._reading import current
 from pliant.mesh.parts import parts_from
 from pliant.mesh.space import Space
 
@@ -19,7 +20,6 @@ from .content import read_bytes
 from .mesh import FileError, FileMesh, make
 from .xml import parse
 
-_MOST_VERTICES = 2**25
 _MOST_INSTANCES = 2**16  # nodes can be used many times over, by few bytes
 
 
@@ -44,8 +44,8 @@ def read(path: Path) -> FileMesh:
                     first[key] = begin
                     points.append(np.asarray(triangles.vertex, np.float64))
                     begin += len(points[-1])
-                    if begin > _MOST_VERTICES:
-                        raise FileError(f"{path.name}: more than {_MOST_VERTICES} vertices are shown")
+                    current().charge(24 * len(points[-1]), str(bound.original.id)[:80])
+                current().charge(24 * len(corners), str(bound.original.id)[:80])
                 faces.append(np.asarray(corners, np.int64) + first[key])
                 names.append(str(bound.original.id))
     parts = parts_from(names, [len(some) for some in faces[1:]]) if names else None

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from pliant._reading import current
 from pliant.mesh.parts import parts_from
 from pliant.mesh.space import Space
 
@@ -18,10 +19,8 @@ from .xml import parse
 
 _ROOT = "3d/3dmodel.model"
 _METRES = {"micron": 1e-6, "millimeter": 1e-3, "centimeter": 1e-2, "inch": 0.0254, "foot": 0.3048, "meter": 1.0}
-_LARGEST_MODEL = 2**29
-_MOST_EXPANSION = 100  # numbers as text shrink to a tenth at best
-_HARMLESS_SIZE = 2**24
-_MOST_SHOWN = 2**24  # vertices and triangles of all items: many can show one object, which takes no bytes of the file
+_TREE_SIZE = 8  # bytes for each of a text, in the tree that is made of it
+_ITEM_SIZE = 512  # bytes of an item that is shown, beside its mesh
 _DEEPEST = 32
 
 
@@ -40,7 +39,6 @@ class _Archive:
         self.path = path
         self._models: dict[str, dict[str, Element]] = {}
         self._meshes: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        self._shown = 0
         try:
             with zipfile.ZipFile(path) as archive:
                 names = {info.filename.lower().lstrip("/"): info for info in archive.infolist()}
@@ -54,10 +52,9 @@ class _Archive:
             self._models[name] = {one.get("id", ""): one for one in _inside(root, "resources", "object")}
 
     def _read(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-        size, packed = info.file_size, info.compress_size
-        if size > _LARGEST_MODEL or size > max(_HARMLESS_SIZE, _MOST_EXPANSION * packed):
-            raise FileError(f"{self.path.name}: {info.filename[:80]}: {packed} bytes would become {size}")
-        return archive.read(info)
+        current().charge(_TREE_SIZE * info.file_size, info.filename[:80])
+        with archive.open(info) as file:
+            return file.read(info.file_size + 1)  # asked for all, it would inflate what is not announced
 
     def shown(self, model: str, holder: Element, matrix: np.ndarray, depth: int = 0) -> list[_Placed]:
         """What an item or a component places, (4, 3) rows times points with a 1."""
@@ -73,17 +70,12 @@ class _Archive:
         found = []
         for mesh in _children(one, "mesh"):
             points, faces = self._mesh(mesh)
-            self._count(len(points) + len(faces))
+            current().charge(24 * (len(points) + len(faces)) + _ITEM_SIZE, f"object {number[:40]}")
             found.append(_Placed(one.get("name") or f"object {number}", points @ matrix[:3] + matrix[3], faces))
         for component in _inside(one, "components", "component"):
-            self._count(1)
+            current().charge(_ITEM_SIZE, "components")
             found += self.shown(model, component, matrix, depth + 1)
         return found
-
-    def _count(self, more: int) -> None:
-        self._shown += more + 16  # what an item costs by itself
-        if self._shown > _MOST_SHOWN:
-            raise FileError(f"{self.path.name}: more than {_MOST_SHOWN} vertices and triangles are shown")
 
     def _mesh(self, mesh: Element) -> tuple[np.ndarray, np.ndarray]:
         if id(mesh) not in self._meshes:
