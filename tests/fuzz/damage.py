@@ -120,7 +120,7 @@ def _inside(content: bytes, rng: np.random.Generator, other: bytes) -> bytes:
             return gzip.compress(damaged(gzip.decompress(content), rng, other), 1)
     if content.startswith(b"PK\3\4"):
         with contextlib.suppress(
-            zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError, struct.error
+            zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError, struct.error
         ):
             return _member(content, rng, other)
     if content.startswith(b"glTF") and len(content) > 28:
