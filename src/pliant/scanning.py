@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from pliant._arrays import choose, thread_count
 from pliant._tally import Stage, Tally
 from pliant._threads import Progress
 from pliant.contacts import Contacts, Intersections
+from pliant.detect import ccd
 from pliant.detector import Detector
+from pliant.elementary.inversion import inverted
 from pliant.exports import frame_of
 from pliant.mesh.parts import Membership, membership_of
 from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
 from pliant.sequence import Sequence
 
 if TYPE_CHECKING:
@@ -36,6 +39,9 @@ class ScannedFrame(NamedTuple):
     seconds : (2,) that the contacts and the intersections took
     place : in the sequence, from 0
     points : (k, 3) where the contacts happen; None where there are no contacts to tell of
+    inverted : (c,) ids of the solid cells that are inside out or flat; None where there are no solids, or intersections
+        were not asked for
+    turned : (t,) ids of those that were not so in the frame before
     """
 
     number: int
@@ -45,6 +51,8 @@ class ScannedFrame(NamedTuple):
     seconds: tuple[float, float]
     place: int = 0
     points: np.ndarray | None = None
+    inverted: np.ndarray | None = None
+    turned: np.ndarray | None = None
 
     @property
     def contact_count(self) -> int:
@@ -53,6 +61,10 @@ class ScannedFrame(NamedTuple):
     @property
     def intersection_count(self) -> int:
         return 0 if self.intersections is None else len(self.intersections)
+
+    @property
+    def inverted_count(self) -> int:
+        return 0 if self.inverted is None else len(self.inverted)
 
     @property
     def first_contact(self) -> float:
@@ -97,6 +109,16 @@ class Scan:
         return np.array([one.intersection_count for one in self.frames], np.int64)
 
     @property
+    def inverted_counts(self) -> np.ndarray:
+        """(f,) int64, solid cells that are inside out or flat"""
+        return np.array([one.inverted_count for one in self.frames], np.int64)
+
+    @property
+    def totals(self) -> np.ndarray:
+        """(f,) int64, all that was found in each frame"""
+        return self.contact_counts + self.intersection_counts + self.inverted_counts
+
+    @property
     def stages(self) -> tuple[Stage, ...]:
         """What every stage did for the contacts, summed over frames."""
         return _sum(one.contacts.stages for one in self.frames if one.contacts is not None)
@@ -118,7 +140,7 @@ class Scan:
 
     def worst(self, count: int = 10) -> tuple[ScannedFrame, ...]:
         """At most so many of the frames in which something was found, those with most of it first."""
-        found = self.contact_counts + self.intersection_counts
+        found = self.totals
         order = np.argsort(-found, kind="stable")[:count]
         return tuple(self.frames[i] for i in order if found[i])
 
@@ -180,6 +202,7 @@ class Scan:
             "edge_edge": edges,
             "first_contact": [one.first_contact for one in self.frames],
             "intersections": self.intersection_counts,
+            "inverted": self.inverted_counts,
             "contact_seconds": [one.seconds[0] for one in self.frames],
             "intersection_seconds": [one.seconds[1] for one in self.frames],
         })  # fmt: skip
@@ -189,7 +212,7 @@ class Scan:
 
     def __bool__(self) -> bool:
         """Whether anything was found, in any frame."""
-        return bool(self.contact_counts.any() or self.intersection_counts.any())
+        return bool(self.totals.any())
 
     def __repr__(self) -> str:
         return (
@@ -209,14 +232,19 @@ def scan(
     find: str = "both",
     pairs: str = "all",
     culling: str = "cones+front",
+    min_distance: Any = 0.0,
     merge: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Scan:
     """Every contact between frames and every intersection in a frame, of a whole sequence.
 
+    Of solid cells, the boundary is looked at, and in each frame which of them are inside out or flat.
+
     find : "both", "contacts" or "intersections"
     pairs, culling, threads : as in ``pliant.Detector``
+    min_distance : contact is where two features come within this distance, as in ``pliant.ccd``; pairs that stay so
+        close have a contact, of toi 0, on the way to every frame
     merge : take vertices at equal positions in the first frame for one, as files often duplicate them; an error names
         those that come apart later (``Sequence.merged``)
     progress : called with the number of frames that are done, and of all of them
@@ -225,7 +253,8 @@ def scan(
     frames = []
     if merge:
         sequence = sequence.merged()[0]
-    for one in scan_frames(sequence, find=find, pairs=pairs, culling=culling, threads=threads):
+    how: dict[str, Any] = {"find": find, "pairs": pairs, "culling": culling, "threads": threads}
+    for one in scan_frames(sequence, min_distance=min_distance, **how):
         frames.append(one)
         if progress is not None:
             progress(len(frames), len(sequence))
@@ -238,24 +267,38 @@ def scan_frames(
     find: str = "both",
     pairs: str = "all",
     culling: str = "cones+front",
+    min_distance: Any = 0.0,
     threads: int | None = None,
 ) -> Iterator[ScannedFrame]:
     """What ``scan`` finds, one frame at a time: nothing of earlier frames is kept."""
     choose(find, "find", LOOKING_FOR)
-    detector = Detector(
-        sequence.faces, objects=sequence.objects, pairs=pairs, culling=culling, threads=thread_count(threads)
-    )
-    before = None
+    mesh, thick = TriMesh(sequence.faces), bool(np.any(np.asarray(min_distance)))
+    how: dict[str, Any] = {"objects": sequence.objects, "pairs": pairs, "culling": culling}
+    how["threads"] = thread_count(threads)
+    detector, volume = Detector(mesh, **how), _solids(sequence)
+    before, out_before = None, None
     for place, x in enumerate(sequence):
         clock = time.perf_counter()
-        contacts = detector.advance(x) if find != "intersections" else None
+        if find == "intersections":
+            contacts = None
+        elif thick:  # a detector keeps what holds at distance 0 only
+            contacts = None if before is None else ccd(mesh, before, x, min_distance=min_distance, **how)
+        else:
+            contacts = detector.advance(x)
         between = time.perf_counter()
         crossing = detector.intersections(x) if find != "contacts" else None
         seconds = (between - clock, time.perf_counter() - between)
         known = int(sequence.numbers[place]), float(sequence.times[place])
         points = contacts.points(before, x) if contacts is not None and place else None
-        yield ScannedFrame(*known, contacts if place else None, crossing, seconds, place, points)
-        before = x
+        out = inverted(volume, x) if volume is not None and find != "contacts" else None
+        turned = None if out is None else out[:0] if out_before is None else np.setdiff1d(out, out_before)
+        yield ScannedFrame(*known, contacts if place else None, crossing, seconds, place, points, out, turned)
+        before, out_before = x, out
+
+
+def _solids(sequence: Sequence) -> VolumeMesh | None:
+    volume = None if sequence.cells is None else VolumeMesh(sequence.cells)
+    return volume if volume is not None and volume.solid_count else None
 
 
 def _sum(stages: Iterable[Iterable[Stage]]) -> tuple[Stage, ...]:

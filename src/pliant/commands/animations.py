@@ -14,6 +14,7 @@ from pliant.commands.options import (
     Clip,
     Culling,
     Every,
+    FaceList,
     Find,
     First,
     HowCulled,
@@ -49,6 +50,7 @@ class Wanted(NamedTuple):
     report: Path | None = None
     png: Path | None = None
     offenders: Path | None = None
+    faces: Path | None = None
     up: Up | None = None
 
 
@@ -62,6 +64,10 @@ def scan(
     png: Picture = None,
     up: HowUp = None,
     offenders: Offenders = None,
+    faces: FaceList = None,
+    min_distance: Annotated[
+        float, typer.Option(min=0.0, help="Coming within this distance is contact, in the units of the file.")
+    ] = 0.0,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
     culling: HowCulled = Culling.both,
@@ -86,21 +92,23 @@ def scan(
     from pliant.commands.inputs import Opening
 
     opening = Opening(first, last, every, merge, mesh, rate, clip)
-    files = Wanted(report, png, offenders, up)
+    files = Wanted(report, png, offenders, faces, up)
     judging = Judging(max_pairs, baseline, write_baseline, junit, sarif)
     judging.begin(run)
     if each:
         from pliant.commands.batches import scan_each
 
-        if any(files[:3]):
-            raise fault("--report, --png and --offenders show one sequence: leave --each out")
+        if any(files[:4]) or min_distance:
+            raise fault("--report, --png, --offenders, --faces and --min-distance take one sequence: leave --each out")
         return scan_each(run, sequence, opening, (find, pairs, culling), judging)
-    return follow(run, (sequence, opening), (find, pairs, culling), files, all_rows, judging=judging)
+    return follow(
+        run, (sequence, opening), (find, pairs, culling), files, all_rows, judging=judging, min_distance=min_distance
+    )
 
 
 def follow(
     run: Run, what: tuple[list[Path], Opening], how: How, files: Wanted, all_rows: bool, name: str = "scan",
-    judging: Judging = Judging(),  # noqa: B008 (a tuple of constants)
+    judging: Judging = Judging(), min_distance: float = 0.0,  # noqa: B008 (a tuple of constants)
 ) -> int:  # fmt: skip
     """Scan a sequence: say, write and return what was found."""
     import pliant
@@ -108,18 +116,21 @@ def follow(
     from pliant.commands.inputs import open_frames, shown_all
 
     paths, opening = what
-    for file in files[:3]:
+    for file in files[:4]:
         run.take_output(file)
     opened = open_frames(run, paths, opening)
     find, pairs, culling = (one.value for one in how)
     with run.bar("Frames") as progress:
         crew: dict[str, Any] = {"threads": run.threads, "progress": progress}
+        crew |= {"min_distance": min_distance}
         found = pliant.scan(opened.sequence, find=find, pairs=pairs, culling=culling, **crew)
     _say(run, found, opened, all_rows)
     if found:
         see = "" if files.report or name == "ccd" else "See it: --report FILE.html. "
         run.say(f"{see}List everything: --json, or --csv FILE.", style="dim")
     options = {"find": find, "pairs": pairs, "culling": culling, "threads": run.threads or "all"}
+    if min_distance:
+        options["min distance"] = f"{min_distance:g}"
     options["vertices merged"] = f"{opened.merged:,}"
     _write(run, found, opened, files, options)
     scanned = scanned_of(shown_all(paths), opening.clip, found)
@@ -133,7 +144,7 @@ def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
     from pliant.report.tables import ROWS, count, frame_table, merged_words, more, part_table
 
     contacts, crossing = found.contact_counts, found.intersection_counts
-    bad = int(((contacts + crossing) > 0).sum())
+    bad = int((found.totals > 0).sum())
     title = f"{opened.sequence.name}: {count(len(found), 'frame')}, {count(len(opened.sequence.faces), 'triangle')}"
     run.say(title, style="bold")
     run.say(merged_words(opened.merged), style="dim")
@@ -148,6 +159,9 @@ def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
     looked = looked_for(found.frames)
     words = [f"{count(int(contacts.sum()), 'contact')} between frames"] * looked[0]
     words += [f"{count(int(crossing.sum()), 'pair')} of triangles that intersect"] * looked[1]
+    if inverted := int(found.inverted_counts.sum()):
+        turned = sum(len(one.turned) for one in found.frames if one.turned is not None)
+        words.append(f"{count(inverted, 'cell')} inside out or flat ({turned:,} turned so on the way to a frame)")
     where = f", in {bad:,} of {count(len(found), 'frame')}" if bad else ""
     run.say("", f"{' and '.join(words) or 'Nothing to compare'}{where}. {found.seconds:.1f} s.")
 
@@ -168,13 +182,16 @@ def _write(run: Run, found: Scan, opened: Opened, files: Wanted, options: dict[s
         writing.write_offenders(run, files.offenders, mesh, found.face_counts(place), opened.sequence.space)
         run.say(f"The worst frame is {opened.sequence.numbers[place]}: that is in {files.offenders.as_posix()}")
 
+    if files.faces is not None:
+        writing.write_face_list(run, files.faces, found.face_counts())
+
 
 def _finish(run: Run, name: str, found: Scan, opened: Opened, more: dict[str, Any]) -> None:
-    from pliant.report.outputs import Result, contact_table, intersection_table, joined, number_or_none
+    from pliant.report.outputs import Result, contact_table, intersection_table, inverted_table, joined, number_or_none
 
     frames = []
     files, of = opened.sequence.files, found.membership if opened.sequence.parts is not None else None
-    tables = {"contacts": [], "intersections": []}
+    tables = {"contacts": [], "intersections": [], "inverted": []}
     for one in found.frames:
         known: dict[str, Any] = {"frame": one.number} | ({} if files is None else {"file": files[one.place]})
         row = known | {"time": number_or_none(one.time)}
@@ -187,11 +204,17 @@ def _finish(run: Run, name: str, found: Scan, opened: Opened, more: dict[str, An
             row["pairs"] = len(one.intersections)
             parts = of and of.named(of.faces[one.intersections.faces])
             tables["intersections"].append(intersection_table(one.intersections, parts=parts, **known))
+        if one.inverted is not None:
+            assert one.turned is not None
+            row |= {"inverted": len(one.inverted), "turned": len(one.turned)}
+            tables["inverted"].append(inverted_table(one.inverted, one.turned, **known))
         frames.append(row | {"seconds": sum(one.seconds)})
     counts = {
         "contacts": sum(map(len, tables["contacts"])),
         **({"pairs": sum(map(len, tables["intersections"]))} if name == "scan" else {}),
     }
+    if tables["inverted"]:
+        counts["inverted"] = sum(map(len, tables["inverted"]))
     sizes = {"triangles": len(opened.sequence.faces), "merged": opened.merged}
     head = counts | more | {"sequence": opened.sequence.name} | sizes | {"frames": frames}
     kept = tuple(joined(some) for some in tables.values() if some)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 import pliant
 from pliant._terminal import complain
 from pliant.commands.inputs import Opening, expand, open_frames
@@ -88,17 +90,21 @@ def _offences(found: Scan) -> tuple[Offences, ...]:
         if one.intersections:
             middle = one.intersections.segments.mean(axis=1)
             out.append(Offences("face-face", one.intersections.faces, middle, one.number))
+        if one.inverted_count:
+            assert one.inverted is not None
+            out.append(Offences("inverted-cell", np.stack((one.inverted, one.inverted), axis=1), None, one.number))
     return tuple(out)
 
 
 def looked_at(key: Key, scanned: list[Scanned], find: Find) -> bool:
     """Whether known offenders would have been found. Frame 12 of a run from 12 on has no way to it that was seen."""
-    unwanted = Find.contacts if key.kind == "face-face" else Find.intersections
+    at_rest = key.kind in ("face-face", "inverted-cell")
+    unwanted = Find.contacts if at_rest else Find.intersections
     if find == unwanted:
         return False
     for one in scanned:
         if one.case.files == key.files and one.case.clip == key.clip and not one.case.error:
-            return key.frame in (one.frames if key.kind == "face-face" else one.frames[1:])
+            return key.frame in (one.frames if at_rest else one.frames[1:])
     return False
 
 

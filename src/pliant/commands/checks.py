@@ -13,6 +13,7 @@ from pliant.commands.judging import Judging, judge
 from pliant.commands.options import (
     AllRows,
     Baseline,
+    FaceList,
     Files,
     Format,
     HowUp,
@@ -73,6 +74,7 @@ def check(
     merge: Merged = True,
     pairs: Kind = Pairs.all,
     offenders: Offenders = None,
+    faces: FaceList = None,
     report: Report = None,
     png: Picture = None,
     up: HowUp = None,
@@ -95,10 +97,12 @@ def check(
 
     judging = Judging(max_pairs, baseline, write_baseline, junit, sarif)
     judging.begin(run)
-    for file in (offenders, report, png):
+    for file in (offenders, faces, report, png):
         run.take_output(file)
     paths = expand(files)
     how = How(merge, pairs, file_format, len(paths) > 1 and not each)
+    if faces is not None and len(paths) > 1:
+        raise fault("--faces FILE lists the faces of one mesh; check the files one by one")
     for name, file in (("--offenders", offenders), ("--report", report), ("--png", png)):
         if file is not None and len(paths) > 1 and each:
             raise fault(f"{name} FILE takes one mesh; leave --each out, or check the files one by one")
@@ -106,6 +110,10 @@ def check(
     _say(run, checked, between, how, all_rows)
     if offenders is not None and joined is not None:
         _write_offenders(run, offenders, joined)
+    if faces is not None and joined is not None and joined.found is not None:
+        from pliant.commands.writing import write_face_list
+
+        write_face_list(run, faces, joined.found.face_counts(joined.faces))
     if joined is not None and (report is not None or png is not None):
         _write_pictures(run, [one for one in checked if one.mesh is not None], joined, (report, png, up))
     cases = _cases(checked, between)

@@ -88,6 +88,12 @@ Offenders = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write the mesh with what was found in red: .ply, .glb, .vtu or .usda."),
 ]
+FaceList = Annotated[
+    Path | None,
+    typer.Option(
+        "--faces", metavar="FILE", help="Write the ids of the faces that take part, one a line; - for stdout."
+    ),
+]
 Report = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline: 3D, plots, tables (.html).")
 ]

@@ -46,6 +46,12 @@ def write_offenders(
     to_path(run, path, lambda file: pliant.io.write_offenders(file, *mesh, counts, space=space), "ply")
 
 
+def write_face_list(run: Run, path: Path, counts: np.ndarray) -> None:
+    """Ids of the faces with a count, from 0 on, one a line."""
+    lines = "".join(f"{face}\n" for face in np.flatnonzero(counts).tolist())
+    run.write(path, lambda file: file.write(lines.encode()))
+
+
 def write_mesh(run: Run, path: Path, mesh: Mesh, x: np.ndarray, ending: str | None = None) -> None:
     """The cells of a mesh, at positions x."""
     to_path(run, path, lambda file: pliant.io.write(file, replace(as_mesh(x, mesh.cells), space=mesh.space)), ending)

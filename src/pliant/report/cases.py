@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-NOUNS = {"face-face": "faces", "vertex-face": "vertex and face", "edge-edge": "edges"}
+NOUNS = {"face-face": "faces", "vertex-face": "vertex and face", "edge-edge": "edges", "inverted-cell": "cell"}
 STANDARD_INPUT = "standard input"
 
 
@@ -26,7 +26,7 @@ class Offences(NamedTuple):
     """Pairs of one kind, in one frame."""
 
     kind: str  # of NOUNS
-    ids: np.ndarray  # (k, 2) integers, by the numbers of the file; of two files, one in each
+    ids: np.ndarray  # (k, 2) integers, by the numbers of the file; of two files, one in each; of a cell, twice its own
     at: np.ndarray | None  # (k, 3) where, if that is known
     frame: int | None = None
 
@@ -59,6 +59,8 @@ def words_of(case: Case, some: Offences, row: int) -> str:
     ids = f"{a} and {b}" if first == second else f"{a} of {first} and {b} of {second}"
     frame = "" if some.frame is None else f"frame {some.frame}: "
     at = "" if some.at is None else f" at ({', '.join(f'{value:.6g}' for value in some.at[row])})"
+    if some.kind == "inverted-cell":
+        return f"{frame}cell {a} is inside out or flat{at}"
     does = "intersect" if some.kind == "face-face" else "touch"
     return f"{frame}{NOUNS[some.kind]} {ids} {does}{at}"
 
@@ -77,10 +79,13 @@ def first_words(case: Case, most: int) -> Iterator[str]:
 def summary(case: Case) -> str:
     """ "430 pairs of triangles intersect, 12 contacts"."""
     crossing = sum(len(some.ids) for some in case.offences if some.kind == "face-face")
-    contacts = case.total - crossing
+    inverted = sum(len(some.ids) for some in case.offences if some.kind == "inverted-cell")
+    contacts = case.total - crossing - inverted
     pairs = "1 pair of triangles intersects" if crossing == 1 else f"{crossing:,} pairs of triangles intersect"
     touching = "1 contact" if contacts == 1 else f"{contacts:,} contacts"
-    return ", ".join([pairs] * (crossing > 0) + [touching] * (contacts > 0)) or "clean"
+    turned = "1 cell is inside out" if inverted == 1 else f"{inverted:,} cells are inside out"
+    said = [pairs] * (crossing > 0) + [touching] * (contacts > 0) + [turned] * (inverted > 0)
+    return ", ".join(said) or "clean"
 
 
 def relative_name(name: str, folder: Path) -> str:

@@ -97,6 +97,12 @@ def enclosed_table(found: Enclosed) -> Table:
     return Table("pairs", columns | {name: getattr(found, name) for name in names})
 
 
+def inverted_table(cells: np.ndarray, turned: np.ndarray, **first: Any) -> Table:
+    """One row per solid cell that is inside out or flat; turned : ids of those that were not so in the frame before."""
+    columns = {"kind": np.full(len(cells), "inverted-cell"), "cell": cells, "turned": np.isin(cells, turned)}
+    return Table("inverted", _repeated(first, len(cells)) | columns)
+
+
 def joined(tables: Iterable[Table]) -> Table:
     """Tables of the same columns, one after the other; at least one."""
     every = list(tables)

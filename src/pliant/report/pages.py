@@ -148,11 +148,22 @@ def _run_rows(scan: Scan, regions: Regions, options: Mapping[str, object]) -> li
         ("Sequence", scan.sequence.name),
         ("Size", sizes),
         ("Parts", f"{len(regions.parts.names):,}"),
+        *_inside_out(scan),
         *((key.replace("_", " ").capitalize(), str(value)) for key, value in options.items()),
         ("Scan", f"{scan.seconds:.2f} s"),
         ("Software", f"pliant {pliant.__version__}, Python {platform.python_version()}, {tools}"),
         ("Machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"),
     ]
+
+
+def _inside_out(scan: Scan) -> list[tuple[str, str]]:
+    """How many solid cells are inside out or flat, where there are solids."""
+    counts = scan.inverted_counts
+    if all(one.inverted is None for one in scan.frames):
+        return []
+    worst = scan.frames[int(np.argmax(counts))].number
+    where = f" in {np.count_nonzero(counts):,} frames, most in frame {worst} ({counts.max():,})" if counts.any() else ""
+    return [("Cells inside out", f"{counts.sum():,}{where}")]
 
 
 def assemble(title: str, record: Mapping[str, Any], data: bytes) -> str:

@@ -195,7 +195,11 @@ def frame_table(scan: Scan, rows: int = ROWS) -> Table:
     contacts, crossing = looked_for(scan.frames)
     timed, files = any(one.time != one.number for one in scan.frames), scan.sequence.files
     columns = ["frame", "time"][: 1 + timed] + ["vertex-face", "edge-edge", "first at"] * contacts
-    out = table([*columns, *["intersecting"] * crossing, "ms", *["file"] * (files is not None)], ("file",))
+    inverted = any(one.inverted is not None for one in scan.frames)
+    out = table(
+        [*columns, *["intersecting"] * crossing, *["inside out"] * inverted, "ms", *["file"] * (files is not None)],
+        ("file",),
+    )
     digits = digits_of(np.array([one.time for one in scan.frames]), len(scan.frames) ** 2)  # of a line, not a surface
     for one in scan.worst(rows):
         row = [f"{one.number}", f"{one.time:.{digits}g}"][: 1 + timed]
@@ -203,7 +207,11 @@ def frame_table(scan: Scan, rows: int = ROWS) -> Table:
             edges = 0 if one.contacts is None else int(np.count_nonzero(one.contacts.kind))
             first = f"{one.first_contact:.3g}" if one.contacts else ""
             row += [f"{one.contact_count - edges:,}", f"{edges:,}", first]
-        row += [f"{one.intersection_count:,}"] * crossing + [f"{1e3 * sum(one.seconds):.0f}"]
+        row += (
+            [f"{one.intersection_count:,}"] * crossing
+            + [f"{one.inverted_count:,}"] * inverted
+            + [f"{1e3 * sum(one.seconds):.0f}"]
+        )
         out.add_row(*row, *([] if files is None else [files[one.place]]))
     return out
 
