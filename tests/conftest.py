@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from numba import types
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 DATA_REQUIRED = os.environ.get("PLIANT_REQUIRE_DATA") == "1"
@@ -14,6 +18,30 @@ DATA_REQUIRED = os.environ.get("PLIANT_REQUIRE_DATA") == "1"
 # The same examples on every machine: a red run can be repeated. No deadline: the first call of a kernel compiles it.
 settings.register_profile("pliant", derandomize=True, deadline=None)
 settings.load_profile("pliant")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def sound_kernels() -> Iterator[None]:
+    """Of all kernels called so far: they return numbers, since numba crashes where an exception comes while it builds
+    anything else; and get no read-only arrays, for which it would compile them once more."""
+    yield
+    found = []
+    for module, members in list(sys.modules.items()):
+        for name, member in vars(members).items() if module.startswith("pliant.") else ():
+            for overload in getattr(member, "overloads", {}).values():
+                signature = overload.signature
+                if not _is_plain(signature.return_type):
+                    found.append(f"{module}.{name} returns {signature.return_type}")
+                if any("readonly" in str(argument) for argument in signature.args):
+                    found.append(f"{module}.{name} gets a read-only array: {signature.args}")
+    assert found == []
+
+
+def _is_plain(returned: Any) -> bool:
+    if isinstance(returned, types.UniTuple | types.Tuple):
+        return all(_is_plain(one) for one in returned)
+    return isinstance(returned, types.Number | types.Boolean | types.NoneType)
+
 
 _skipped_data_tests = pytest.StashKey[list[str]]()
 

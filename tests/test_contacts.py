@@ -111,3 +111,20 @@ def test_without_pandas(contacts, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         contacts.to_pandas()
+
+
+def test_no_result_can_be_written_to(contacts):
+    x0, x1 = np.random.default_rng(2).random((2, 9, 4, 3))
+    faces, x = [[0, 1, 2], [3, 4, 5]], np.random.default_rng(3).random((6, 3))
+    cells, points = {"tetra": [[0, 1, 2, 3]]}, np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.1, 0.1, 0.1]])
+    results = [
+        contacts, contacts.vf, contacts[:1], pliant.vertex_face(x0, x1), pliant.dcd(faces, x),
+        pliant.proximity(faces, x, within=9.0),
+        pliant.safe_step(faces, x, x + 1.0), pliant.inside(cells, points), pliant.vertex_face_distance(x0),
+    ]  # fmt: skip
+    for result in results:
+        arrays = [value for value in vars(result).values() if isinstance(value, np.ndarray)]
+        assert arrays
+        for array in arrays:
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -50,7 +49,7 @@ def test_no_fused_multiply_add_in_the_machine_code():
     x, table = np.zeros((4, 3)), np.array([(1, 2, 3)], np.int32)
     pairs, status = np.zeros((1, 2), np.int32), np.empty(1, np.int8)
     # Compiled here and now: code from the cache cannot be looked at.
-    compiled = numba.njit(**_jit._OPTIONS)(inspect.unwrap(decide_in_doubles))
+    compiled = numba.njit(**_jit._OPTIONS)(decide_in_doubles.py_func)
     compiled(0, x, x, table, pairs, 1, np.empty(1), np.empty(1), status)
     for assembly in compiled.inspect_asm().values():
         assert re.search(r"mul[sp]d|fmul", assembly), "no multiplication at all: this is not the code"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,30 @@ class Kept:
             return array
 
         return new
+
+
+Arrays = TypeVar("Arrays", bound="np.ndarray | tuple")
+
+
+def read_only(arrays: Arrays) -> Arrays:
+    """The same array, or named tuple of arrays, for people: it cannot be written to.
+
+    What is derived from an array is kept, and would go stale without a word. Kernels get the array itself (above).
+    """
+    if isinstance(arrays, np.ndarray):
+        view = arrays.view()
+        view.flags.writeable = False
+        return view  # pyright: ignore[reportReturnType]
+    views = [read_only(array) for array in arrays]
+    return type(arrays)(*views) if hasattr(arrays, "_fields") else tuple(views)  # pyright: ignore[reportReturnType]
+
+
+def freeze(result: Any) -> None:
+    """No array of a result can be written to; for ``__post_init__`` of frozen dataclasses."""
+    for name, value in vars(result).items():
+        parts = value if isinstance(value, tuple) else (value,)
+        if parts and all(isinstance(part, np.ndarray) for part in parts):
+            object.__setattr__(result, name, read_only(value))
 
 
 class MeshError(ValueError):

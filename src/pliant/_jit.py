@@ -5,20 +5,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import wraps
-from importlib import import_module
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from llvmlite import ir
 from numba import __version__ as numba_version
-from numba import njit, typeof, types
-from numba.core import config
+from numba import njit, types
+from numba.core import config, event
 from numba.extending import intrinsic, register_jitable
 
 from pliant._caches import user_cache
@@ -68,7 +64,12 @@ def _numba_cache_in(folder: Path) -> Iterator[None]:
 
 
 def kernel(function: F) -> F:
-    """A compiled function that Python calls: cached on disk, releases the GIL."""
+    """A compiled function that Python calls: cached on disk, releases the GIL.
+
+    It returns nothing, a number, or a plain tuple of numbers; arrays are written into. numba makes arrays and named
+    tuples with functions in Python and does not expect that one of them fails: an error that a signal handler raises
+    there, or one of recursion, crashes the process. Of numbers it makes Python's without calling anything.
+    """
     return _compiled(function, _OPTIONS)
 
 
@@ -85,62 +86,12 @@ def _compiled(function: F, options: dict[str, Any]) -> F:
     if INTERPRETED:
         return _njit(**options)(function)
     if CACHE_FOLDER is None:
-        return _uninterrupted(_njit(**options)(function))
+        return _njit(**options)(function)
     with _numba_cache_in(CACHE_FOLDER):
         compiled = _njit(cache=True, **options)(function)
     if not Path(compiled._cache.cache_path).is_relative_to(CACHE_FOLDER):  # numba goes on to folders of its own choice
         compiled = _njit(**options)(function)
-    return _uninterrupted(compiled)
-
-
-# What ``signal`` wraps, without the enumerations that it makes of all it is given, which take 3 of 3.2 microseconds.
-_signal: Any = import_module("_signal")
-_SIGINT = int(signal.SIGINT)
-# Where a program that has a Python in it runs us in another thread than the one that handles signals.
-_NOT_HERE = suppress(ValueError)
-
-
-def _uninterrupted(compiled: Any) -> Any:
-    """The same function, during which Ctrl-C waits: it is told to whom it may concern when the call is over.
-
-    numba makes arrays and named tuples that a kernel returns with the help of functions in Python, and does not expect
-    that one of them fails: an error that Ctrl-C raises there crashes the process. Takes a microsecond, and concerns the
-    main thread alone, the only one in which Python handles signals.
-    """
-
-    @wraps(compiled.py_func)
-    def call(*arguments: Any) -> Any:
-        if threading.get_ident() != threading.main_thread().ident:
-            return compiled(*arguments)
-        handler, signals = _signal.getsignal(_SIGINT), []
-        if not callable(handler):  # ignored, or nothing of Python's
-            return compiled(*arguments)
-        if not compiled.overloads:  # the compiler can be interrupted, and takes seconds
-            compiled.compile(tuple(typeof(argument) for argument in arguments))
-
-        def note(*received: Any) -> None:
-            signals.append(received)
-
-        try:
-            try:
-                with _NOT_HERE:
-                    _signal.signal(_SIGINT, note)
-                return compiled(*arguments)
-            finally:
-                _take_back(note, handler)
-        finally:
-            _take_back(note, handler)  # an error that another signal raises may have kept the first one from it
-            for received in signals:
-                _signal.getsignal(_SIGINT)(*received)  # the first one may install another
-
-    setattr(call, "_numba_type_", compiled._numba_type_)  # noqa: B010  # kernels call kernels
-    return call
-
-
-def _take_back(note: Any, handler: Any) -> None:
-    """Install a handler again in place of our own."""
-    if _signal.getsignal(_SIGINT) is note:
-        _signal.signal(_SIGINT, handler)
+    return compiled
 
 
 def helper(function: F) -> F:
@@ -214,15 +165,23 @@ one_copy: Any = (lambda: None) if INTERPRETED else intrinsic(_one_copy)
 out_of_line: Any = (lambda: None) if INTERPRETED else intrinsic(_out_of_line)
 
 
-_announced: set[str] = set()
+class _Announcer(event.Listener):
+    """Says once, on stderr, that somebody has to wait for the compiler: when it starts, and only then."""
+
+    def __init__(self) -> None:
+        self._silent = True
+
+    def on_start(self, event: Any) -> None:
+        function = event.data["dispatcher"].py_func
+        if not function.__module__.startswith("pliant."):
+            return
+        _LOG.info("compiling %s.%s, cache: %s", function.__module__, function.__name__, CACHE_FOLDER)
+        if self._silent:
+            self._silent = False
+            complain("compiling kernels, once for this version and environment: about 20 s for a first query ...")
+
+    def on_end(self, event: Any) -> None:
+        pass
 
 
-def announce_compilation(kernel_name: str = "decide_in_doubles", seconds: int = 20) -> None:
-    """Say once, on stderr, that a cold cache means waiting for the compiler; the kernel stands for its group."""
-    if INTERPRETED or kernel_name in _announced:
-        return
-    _announced.add(kernel_name)
-    cached = CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob(f"*{kernel_name}*"))
-    _LOG.info("kernels with %s are %s, cache: %s", kernel_name, "loaded" if cached else "compiled", CACHE_FOLDER)
-    if not cached:
-        complain(f"compiling kernels, once for this version (about {seconds} s) ...")
+event.register("numba:compile", _Announcer())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 import threading
@@ -34,11 +35,17 @@ class Crew:
 
     def __init__(self, threads: int, progress: Progress | bool | None = None) -> None:
         self.threads = threads
-        self.stop: threading.Event = threading.Event()
+        self.stopped: bool = False  # no Event: its lock stays locked where an exception comes while it is taken
+        self._errands: list[_Errand] = []  # that may not be done
         self._progress = _show_on_stderr if progress is True else (progress or None)
 
     def run(self, work: Callable[[int, Any], None], chunks: Sequence[Any]) -> None:
-        """Returns when all chunks are done; the first error of any worker stops the others and is raised here."""
+        """Returns when all chunks are done; the first error of any worker stops the others and is raised here.
+
+        An exception may come between any two lines, from the handler of a signal: nobody is at work any more when it
+        leaves here; and if another one follows at once, the next run of this crew waits for who still is. A crew is
+        not used by what it runs.
+        """
         remaining, lock = iter(chunks), threading.Lock()
         errors: list[BaseException] = []
         done, reported, total = 0, 0, len(chunks)
@@ -47,7 +54,7 @@ class Crew:
         def loop(worker: int) -> None:
             nonlocal done, reported
             try:
-                while not self.stop.is_set():
+                while not self.stopped:
                     with lock:
                         chunk = next(remaining, _NO_MORE)
                     if chunk is _NO_MORE:
@@ -66,25 +73,46 @@ class Crew:
         def fail(error: BaseException) -> None:
             errors.append(error)
             if workers > 1:  # who works alone has nobody to stop, and ALONE may be at work elsewhere
-                self.stop.set()
+                self.stopped = True
 
-        errands: list[_Errand] = []
         try:
+            self._settle()  # what exceptions one after the other may have left of an earlier run
+            self.stopped = False
             for worker in range(1, workers):
-                errands.append(_hand_over(_Errand(loop, worker)))
+                self._errands.append(_Errand(loop, worker))
+                _hand_over(self._errands[-1])
             loop(0)
-            _wait_for(errands)
+            self._settle()
         except BaseException as error:
             fail(error)
+        while self._errands:
+            try:
+                self._settle()
+            except BaseException as error:
+                fail(error)
         if errors:
-            _wait_until_stopped(errands)
-            self.stop.clear()  # or whoever keeps this crew would go on without doing anything
+            self.stopped = False  # or whoever keeps this crew would go on without doing anything
             try:
                 raise next((error for error in errors if not isinstance(error, Exception)), errors[0])  # Ctrl-C first
             finally:
                 errors.clear()  # an error holds this frame, and what was worked on, as long as the frame holds it
-        if self._progress and reported < total and not self.stop.is_set():
+        if self._progress and reported < total and not self.stopped:
             self._progress(total, total)
+
+    def _settle(self) -> None:
+        """Wait until nobody works on anything of this crew; what nobody has begun is not begun any more.
+
+        Calls no function of Python: where the limit of recursion is near, making an errand needed more room than this.
+        """
+        while self._errands:
+            errand = self._errands[-1]
+            if errand.done or errand.owner.setdefault("owner", self) is self:
+                self._errands.pop()
+                continue
+            try:  # noqa: SIM105
+                errand.told.get(True, 0.1)  # with a timeout, or Ctrl-C would not get through on Windows
+            except Empty:
+                pass
 
     def run_range(self, work: Callable[[int, int], None], count: int, least: int = 4096) -> None:
         """``work(begin, end)`` for ranges that make up 0 .. count, at least so long each, as many for each thread."""
@@ -109,7 +137,7 @@ class Crew:
             before.add(name)
 
         def take() -> str | None:
-            while waiting and not self.stop.is_set():
+            while waiting and not self.stopped:
                 with lock:
                     for name, job in waiting.items():
                         if all(need in done for need in job.needs):
@@ -133,10 +161,14 @@ ALONE = Crew(1)  # for what the calling thread does by itself
 
 
 class _Errand:
-    """What one helper has to do in one run."""
+    """What one helper has to do in one run. Whoever is its owner first has it: a helper, or the crew, to take it back.
+
+    ``setdefault`` is one step, and may be repeated: an exception between taking and noting that leaves nothing unclear.
+    """
 
     def __init__(self, loop: Callable[[int], None], worker: int) -> None:
         self.loop, self.worker = loop, worker
+        self.owner: dict[str, Crew | _Helper] = {}
         self.done, self.told = False, SimpleQueue()
 
 
@@ -147,9 +179,13 @@ _idle: list[_Helper] = []
 _idle_lock = threading.Lock()
 
 
-class _Helper(threading.Thread):
+class _Helper:
+    """A thread that does errands, one after the other.
+
+    Not a ``threading.Thread``: an exception that comes while one of these starts leaves half of it.
+    """
+
     def __init__(self) -> None:
-        super().__init__(name="pliant", daemon=True)
         self.errands: SimpleQueue[_Errand] = SimpleQueue()
 
     def run(self) -> None:
@@ -157,42 +193,33 @@ class _Helper(threading.Thread):
             try:
                 errand = self.errands.get(timeout=_IDLE_SECONDS)
             except Empty:
-                with _idle_lock:
-                    if self in _idle:  # else it has just been taken, and an errand is on its way
-                        _idle.remove(self)
+                with _idle_lock:  # as long as it is held, nobody is handing over anything
+                    if self.errands.empty():
+                        if self in _idle:
+                            _idle.remove(self)
                         return
                 continue
-            errand.loop(errand.worker)
-            with _idle_lock:
-                _idle.append(self)  # before it is told, so that the next run finds this helper
-            errand.done = True
-            errand.told.put(None)
+            if errand.owner.setdefault("owner", self) is self:
+                errand.loop(errand.worker)
+                with _idle_lock:
+                    _idle.append(self)  # before it is told, so that the next run finds this helper
+                errand.done = True
+                errand.told.put(None)
+            else:
+                with _idle_lock:
+                    _idle.append(self)
             del errand  # and with it the arrays it worked on
 
 
-def _hand_over(errand: _Errand) -> _Errand:
+def _hand_over(errand: _Errand) -> None:
     """To a helper that is idle, or to a new one."""
     with _idle_lock:
-        helper = _idle.pop() if _idle else None
-    if helper is None:
-        helper = _Helper()
-        helper.start()
+        if _idle:
+            _idle.pop().errands.put(errand)
+            return
+    helper = _Helper()
     helper.errands.put(errand)
-    return errand
-
-
-def _wait_for(errands: list[_Errand]) -> None:
-    for errand in errands:
-        while not errand.done:
-            with suppress(Empty):
-                errand.told.get(timeout=0.1)  # with a timeout, or Ctrl-C would not get through on Windows
-
-
-def _wait_until_stopped(errands: list[_Errand]) -> None:
-    """The same where all have been told to stop: another Ctrl-C changes nothing."""
-    while True:
-        with suppress(KeyboardInterrupt):
-            return _wait_for(errands)
+    _thread.start_new_thread(helper.run, ())
 
 
 def _forget_helpers() -> None:

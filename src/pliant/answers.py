@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pliant._arrays import freeze
 from pliant._tally import Stage
 from pliant.contacts import STATUS
 from pliant.exports import along_axes, ends, frame_of, numbered, side_columns
@@ -32,6 +33,8 @@ class Queries:
     gap: np.ndarray
     status: np.ndarray
     stages: tuple[Stage, ...] = ()
+
+    __post_init__ = freeze
 
     def __len__(self) -> int:
         return len(self.hit)
@@ -79,6 +82,8 @@ class TrianglePairs:
     hit: np.ndarray
     contacts: TriangleContacts
     stages: tuple[Stage, ...] = ()
+
+    __post_init__ = freeze
 
     @cached_property
     def toi(self) -> np.ndarray:
@@ -146,6 +151,8 @@ class Distances:
     points: np.ndarray
     weights: np.ndarray
     normal: np.ndarray
+
+    __post_init__ = freeze
 
     def __len__(self) -> int:
         return len(self.distance)

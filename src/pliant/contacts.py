@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pliant import notebooks
-from pliant._arrays import as_positions
+from pliant._arrays import as_positions, freeze
 from pliant._tally import Stage
 from pliant.exports import (
     OnFaces,
@@ -63,6 +63,8 @@ class Contacts(OnFaces):
     cells: np.ndarray
     inversion: np.ndarray
     stages: tuple[Stage, ...] = ()
+
+    __post_init__ = freeze
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -128,6 +130,8 @@ class Intersections(OnFaces):
     coplanar: np.ndarray
     stages: tuple[Stage, ...] = ()
 
+    __post_init__ = freeze
+
     def __len__(self) -> int:
         return len(self.faces)
 
@@ -172,6 +176,8 @@ class Proximity(OnFaces):
     weights: np.ndarray
     normal: np.ndarray
     stages: tuple[Stage, ...] = ()
+
+    __post_init__ = freeze
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -225,6 +231,8 @@ class Insides:
     depth: np.ndarray
     direction: np.ndarray
     stages: tuple[Stage, ...] = ()
+
+    __post_init__ = freeze
 
     def __len__(self) -> int:
         return len(self.vertices)
@@ -306,6 +314,8 @@ class Distance:
     points: np.ndarray
     faces: np.ndarray
 
+    __post_init__ = freeze
+
     def __float__(self) -> float:
         return self.distance
 
@@ -327,6 +337,8 @@ class Step:
     contact: Contacts | None
     positions: np.ndarray
     stages: tuple[Stage, ...] = ()
+
+    __post_init__ = freeze
 
     def __float__(self) -> float:
         return self.t

@@ -54,7 +54,7 @@ def penetration(
     scaled, of_cell = np.zeros_like(x), labels[volume.corners[cells, 0]]
     scaled[volume.vertices] = np.ldexp(x[volume.vertices], -exponent)  # others may be anywhere
     keys, row_of = np.unique(vertices * np.int64(labels.max() + 1) + of_cell, return_inverse=True)
-    inner = join(keys, int(labels.max()) + 1, volume.edges, len(x))
+    inner = join(keys, int(labels.max()) + 1, volume._edges, len(x))
     exits = exits_of(volume, scaled, labels, np.bincount(of_cell, minlength=labels.max() + 1) > 0, crew)
     depth, direction = np.full(len(keys), np.nan), np.full((len(keys), 3), np.nan)
     if len(exits.faces):
@@ -70,13 +70,18 @@ def join(keys: np.ndarray, label_count: int, edges: np.ndarray, vertex_count: in
     """keys : vertex * label_count + label, ascending."""
     vertices, labels = (keys // label_count).astype(np.int32), (keys % label_count).astype(np.int32)
     first = np.searchsorted(vertices, np.arange(vertex_count + 1))
-    return Inner(vertices, labels, *_join(edges, first, labels))
+    start = np.zeros(len(labels) + 1, np.int64)
+    ways = np.empty((_count_neighbours(edges, first, labels, start), 2), np.int32)
+    neighbours = np.empty(start[-1], np.int32)
+    _list_neighbours(edges, first, labels, start, ways, neighbours)
+    return Inner(vertices, labels, ways, start, neighbours)
 
 
 @kernel
-def _join(edges, first, labels):
-    """ways_out, start, neighbours of ``Inner``; the rows of vertex v are first[v] .. first[v + 1] - 1."""
-    count, start = 0, np.zeros(len(labels) + 1, np.int64)
+def _count_neighbours(edges, first, labels, start):
+    """Writes start of ``Inner``, 0 at first, and returns how many ways out there are; the rows of vertex v are
+    first[v] .. first[v + 1] - 1."""
+    count = 0
     for e in range(len(edges)):
         for k in range(2):
             a, b = edges[e, k], edges[e, 1 - k]
@@ -87,8 +92,12 @@ def _join(edges, first, labels):
                     start[r + 1] += 1
     for r in range(len(labels)):
         start[r + 1] += start[r]
-    ways, fill, neighbours = np.empty((count, 2), np.int32), start.copy(), np.empty(start[len(labels)], np.int32)
-    count = 0
+    return count
+
+
+@kernel
+def _list_neighbours(edges, first, labels, start, ways, neighbours):
+    count, fill = 0, start.copy()
     for e in range(len(edges)):
         for k in range(2):
             a, b = edges[e, k], edges[e, 1 - k]
@@ -100,7 +109,6 @@ def _join(edges, first, labels):
                 else:
                     neighbours[fill[r]] = other
                     fill[r] += 1
-    return ways, start, neighbours
 
 
 @helper

@@ -21,7 +21,6 @@ from pliant._arrays import (
     require_in_range,
     thread_count,
 )
-from pliant._jit import announce_compilation
 from pliant._log import logged
 from pliant._tally import Tally
 from pliant._threads import ALONE, Crew, Progress
@@ -39,6 +38,7 @@ from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.mesh.subjects import Subject, subject_of, surface_of
 from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
 from pliant.mesh.welding import weld
 from pliant.motion import Motion
 from pliant.pairs.order import canonical_order
@@ -208,11 +208,21 @@ def _motion(
         _report_tangles(dcd(seen, x0, objects=labels, pairs=pairs, threads=crew.threads), tangled)
     if subject.volume is not None:
         warn_inverted(subject.volume, x0, stacklevel=4)
-    announce_compilation()
+    if subject.cells is not None:
+        plan = _with_orphans_listed(subject.cells, plan, tally)
     given = x0, x1, labels, plan, Crew(crew.threads), tally
     if subject.cells is not None:
         return prepare_volume(subject.cells, *given, approach=approach), plan
     return prepare(scene_mesh, *given, approach=approach), plan
+
+
+def _with_orphans_listed(cells: VolumeMesh, plan: Plan, tally: Tally) -> Plan:
+    """The plan, or static assignment, which needs no list of orphans, where a vertex has so many cells that the list
+    would fill the memory: a stage says so."""
+    if plan.assignment != "dynamic" or cells.has_o_sets:
+        return plan
+    tally.add("static assignment: too many orphans", 0, 0, 0.0)
+    return plan._replace(assignment="static")
 
 
 def _gate_motion(
@@ -277,7 +287,6 @@ def dcd(
         labels = scene_mesh.components if objects is None and pairs != "all" else labels
     plan = plan_for(pairs, culling, bounds, (), "static")
     tally, crew = Tally(), Crew(thread_count(threads), progress)
-    announce_compilation("decide_triangles_in_doubles", 15)
     scene = prepare(scene_mesh, x, x, labels, plan, Crew(crew.threads), tally, features=False)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, Crew(crew.threads), features=False)
     mark_free_patches(scene, fitted, 0.0, Crew(crew.threads), tally)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import Kept, OptionError, ShapeError, as_positions, choose, thread_count
-from pliant._jit import announce_compilation
 from pliant._log import logged
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
@@ -88,7 +87,6 @@ class Detector:
         if start is None:
             self._x = x.copy()
             return tabulate(self._subject, None, [], tally)
-        announce_compilation()
         scene, fitted = self._fitted("ccd", start, x, tally)
         with self._front("ccd") as front:
             found = find_contacts(scene, fitted, self._plan, crew, tally, front)
@@ -99,7 +97,6 @@ class Detector:
         """Every pair of triangles that intersect at positions x, (n, 3); ``advance`` still starts where it did."""
         tally, crew = Tally(), Crew(self._threads, progress)
         x = self._checked(x)
-        announce_compilation("decide_triangles_in_doubles", 15)
         scene, fitted = self._fitted("dcd", x, x, tally)
         with self._front("dcd") as front:
             found = find_intersections(scene, fitted, self._plan, crew, tally, front)

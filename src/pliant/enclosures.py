@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import OpenSurfaceError, as_positions, require_in_range, thread_count
-from pliant._jit import announce_compilation
 from pliant._log import logged
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
@@ -35,7 +34,6 @@ def enclosed(
     faces, x = _gate(mesh, x)
     points = as_positions(points, "points")
     tally, crew = Tally(), Crew(thread_count(threads), progress)
-    announce_compilation("wind_in_doubles", 10)
     clock = time.perf_counter()
     require_closed(faces, x)
     clock = tally.lap("closed", clock)
@@ -48,7 +46,6 @@ def enclosed(
     rows = np.flatnonzero((winding != 0) | (status == HIT)).astype(np.int32)
     sides = np.full(len(rows), np.nan), np.full((len(rows), 3), np.nan)
     if depth and len(rows):
-        announce_compilation("closest_exits", 10)
         clock = time.perf_counter()
         _closest(surface, ids, points[rows], sides, Crew(crew.threads))
         tally.lap("depth", clock)
@@ -139,7 +136,6 @@ def _wind(
         # Compiled when first needed.
         from pliant.elementary.exact_windings import wind_in_integers
 
-        announce_compilation("wind_in_integers", 5)
         clock = time.perf_counter()
         parts = [undecided[a : a + _POINTS // 16] for a in range(0, len(undecided), _POINTS // 16)]
         Crew(crew.threads).run(lambda _, rows: wind_in_integers(surface, points, rows, winding, status), parts)

@@ -53,18 +53,19 @@ def exits_of(volume: VolumeMesh, x: np.ndarray, labels: np.ndarray, wanted: np.n
     ids = ids[tree.order]
     corners = volume.faces[ids]
     middle_of = volume.corners[volume.face_cells.items[volume.face_cells.start[ids]]]
-    at = labels[corners[:, 0]]
+    at, normals = labels[corners[:, 0]], np.zeros(corners.shape)
+    _find_outward(x, corners, middle_of, normals)
     return Exits(
-        x, corners, _outward(x, corners, middle_of), ids, at,
+        x, corners, normals, ids, at,
         fit_nodes(np.take(bounds, tree.order, axis=0), tree.begin, crew), tree.begin, label_ranges(at, tree.begin),
-        labels, *volume.vertex_cells, volume.corners,
+        labels, *volume._vertex_cells, volume._corners,
     )  # fmt: skip
 
 
 @kernel
-def _outward(x, corners, cells):
-    """(k, 3) unit normals of faces, away from the corners of their cells; of those with 8 columns, some repeat."""
-    out = np.zeros((len(corners), 3))
+def _find_outward(x, corners, cells, out):
+    """out : (k, 3), 0 at first; unit normals of faces, away from the corners of their cells; of those with 8 columns,
+    some repeat."""
     for i in range(len(corners)):
         a, b, c = row(x, corners[i, 0]), row(x, corners[i, 1]), row(x, corners[i, 2])
         e, f = sub(b, a), sub(c, a)
@@ -79,7 +80,6 @@ def _outward(x, corners, cells):
         sign = -1.0 if inward > 0.0 else 1.0
         # The corners of an upright cell are behind the face; one that is flat keeps the order of its face.
         out[i, 0], out[i, 1], out[i, 2] = scale(n, sign / length)
-    return out
 
 
 @helper

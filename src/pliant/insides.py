@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from pliant._arrays import OptionError, as_positions, choose, thread_count
-from pliant._jit import announce_compilation, kernel
+from pliant._jit import kernel
 from pliant._log import logged
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
@@ -99,7 +99,6 @@ def inside(
         return enclosed(mesh, x, points, depth=depth, threads=threads, progress=progress)
     volume, x, labels = _gate(mesh, x, objects, pairs, depth)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
-    announce_compilation("contain_in_doubles", 12)
     found = find_inside(volume, x, Choice(labels, _WANTED[pairs]), crew, tally)
     clock = time.perf_counter()
     weights = np.empty((len(found), 8))
@@ -108,7 +107,6 @@ def inside(
     clock = tally.lap("weights", clock)
     vertices, cells = found[:, 0].copy(), found[:, 1].copy()
     if depth and len(found):
-        announce_compilation("leave_along_edges", 10)
         sides = penetration(volume, x, labels, vertices, cells, quiet)
         tally.lap("depth", clock)
     else:
@@ -149,11 +147,11 @@ def find_inside(volume: VolumeMesh, x: np.ndarray, choice: Choice, crew: Crew, t
         pairs = np.empty((_BLOCK, 2), np.int32)
         while at < chunk.stop:
             clock = time.perf_counter()
-            count, after = points.fill(volume.corners, corner_count, at, chunk.stop, pairs)
+            count, after = points.fill(volume._corners, corner_count, at, chunk.stop, pairs)
             if after == at:  # one cell has more vertices than there is room for
                 pairs = np.empty((2 * len(pairs), 2), np.int32)
                 continue
-            kept = _keep_foreign(volume.corners, choice.labels, choice.wanted, pairs, count)
+            kept = _keep_foreign(volume._corners, choice.labels, choice.wanted, pairs, count)
             mine.add("boxes", count, kept, time.perf_counter() - clock)
             status, at = np.empty(kept, np.int8), after
             if decide_containment(x, shapes, pairs[:kept], status, mine):

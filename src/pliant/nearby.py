@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import as_number, thread_count
-from pliant._jit import announce_compilation
 from pliant._log import logged
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
@@ -51,13 +50,12 @@ def proximity(
     within = as_number(within, "within", 0.0, np.finfo(float).max)
     plan = plan_for(pairs, "boxes", bounds, ("csat",), assignment)
     tally, crew = Tally(), Crew(thread_count(threads), progress)
-    announce_compilation("measure_in_doubles", 12)
     approach = approach_of(straight_paths(x, x), np.full(len(x), 0.5 * within), np.zeros(len(x)))
     helpers = Crew(crew.threads)
     scene = prepare(scene_mesh, x, x, labels, plan, helpers, tally, approach=approach)
     fitted = fit(scene, plan.bounds, 1.0, 0.0, tally, helpers)
     found = find_near(scene, fitted, plan, crew, tally, within)
-    tables = scene_mesh.faces, scene_mesh.edges
+    tables = scene_mesh._faces, scene_mesh._edges
     pairs_of = [np.concatenate([np.empty((0, 2), np.int32), *(f for k, f in found if k == kind)]) for kind in KINDS]
     near = empty_near(sum(map(len, pairs_of)))
     split = len(pairs_of[VERTEX_FACE])
@@ -87,6 +85,5 @@ def distance(mesh_a: Any, xa: Any, mesh_b: Any, xb: Any, *, threads: int | None 
         first, second = crossing.faces[0]
         faces = np.array((a.face[first], b.face[second - len(a.corners)]))
         return Distance(0.0, np.repeat(crossing.segments[0].mean(axis=0)[None], 2, axis=0), faces)
-    announce_compilation("nearest_pair", 4)
     length, points, (i, j) = nearest_elements(a.corners, xa, b.corners, xb, Crew(thread_count(threads)))
     return Distance(length, points, np.array((a.face[i], b.face[j])))

@@ -19,7 +19,7 @@ from pliant.filters.csat_cells import cull_cells
 from pliant.filters.csat_elements import cull_elements, cull_resting_elements
 from pliant.filters.sieve import ELEMENT_FILTERS, FILTERS, sieve
 from pliant.hierarchy.front import Front
-from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, traverse
+from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, go_on
 from pliant.mesh.cell_features import Cells
 from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from pliant.pairs.cells import drop_adjacent_cells, expand_cells, expand_listed
@@ -144,7 +144,7 @@ class Walker:
         """Look at the element pairs that are waiting; the last ones wait until this is called."""
         count, self._waiting = self._waiting, 0
         if count:
-            if self.crew.stop.is_set():
+            if self.crew.stopped:
                 raise Stopped
             self._expand(scene, fitted, count)
 
@@ -171,7 +171,7 @@ class Walker:
         state = State(taken=part.first, emitted=self._waiting)
         while not state.done:
             clock = time.perf_counter()
-            state = traverse(fitted.forest, self.plan.wanted, len(fitted.forest.nodes), lowest, walk, state)
+            state = go_on(fitted.forest, self.plan.wanted, len(fitted.forest.nodes), lowest, walk, state)
             self.tally.add("traversal", state.compared, state.emitted - self._waiting, time.perf_counter() - clock)
             self._waiting = state.emitted
             if state.stopped:

@@ -100,9 +100,9 @@ def prepare(
         owned = assign(leaves, mesh.edges, len(x0))
     else:
         owned = no_features(len(leaves.face))
-    edges = mesh.edges if features else np.empty((0, 2), np.int32)
+    edges = mesh._edges if features else np.empty((0, 2), np.int32)
     scene = Prepared(
-        x0, x1, 0.0, 1.0, mesh.faces, edges, leaves, owned,
+        x0, x1, 0.0, 1.0, mesh._faces, edges, leaves, owned,
         tree, labels, label_ranges(labels, tree.begin), roles_of(owned, plan.assignment),
         patches_of(leaves, tree.begin, len(mesh.edges), len(x0)) if with_cones else None,
         *_dynamic(mesh, leaves, owned, plan), None, owned.vertex, approach, reach,
@@ -128,7 +128,7 @@ def prepare_volume(
     """Topology and hierarchy of the cells of a volume mesh."""
     clock = time.perf_counter()
     cells, none = mesh.cell_table, np.empty((0, 2), np.int32)
-    listed = mesh.o_sets if plan.assignment == "dynamic" else inner_pairs(cells)
+    listed = mesh._o_sets if plan.assignment == "dynamic" else inner_pairs(cells)
     clock = tally.lap("topology", clock)
     reach = NO_REACH if approach is None else reach_of(approach)
     vertex_bounds = bound_vertices(x0, x1, plan.bounds, reach=reach, crew=crew)
@@ -140,7 +140,7 @@ def prepare_volume(
     labels = np.zeros(len(x0), np.int32) if objects is None else objects
     labels = np.ascontiguousarray(labels[cells.corners[:, 0]], np.int32)
     scene = Prepared(
-        x0, x1, 0.0, 1.0, mesh.faces, mesh.edges, leaves, no_features(len(corners)),
+        x0, x1, 0.0, 1.0, mesh._faces, mesh._edges, leaves, no_features(len(corners)),
         tree, labels, label_ranges(labels[tree.order], tree.begin), all_roles(len(corners)), None, None,
         (none, none) if plan.wanted == INTER else listed, cells, mesh.vertices, approach, reach,
     )  # fmt: skip

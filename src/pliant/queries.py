@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import ShapeError, as_doubles, as_floats, as_number, as_radii, choose, require_finite, thread_count
-from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
 from pliant.answers import Distances, Queries
@@ -86,7 +85,6 @@ def _decide(kind: int, x0: Any, x1: Any, min_distance: Any, solver: str, toleran
     if x0.shape != x1.shape:
         raise ShapeError(f"x0 holds {len(x0)} queries, but x1 holds {len(x1)}")
     approach = _approach(x0, x1, min_distance, solver, tolerance)
-    announce_compilation()
     count = len(x0)
     x0, x1 = x0.reshape(-1, 3), x1.reshape(-1, 3)
     table, pairs, quads = _features(kind, count)
@@ -106,7 +104,8 @@ def _decide(kind: int, x0: Any, x1: Any, min_distance: Any, solver: str, toleran
     weights, normal = np.full((count, 4), np.nan), np.full((count, 3), np.nan)
     weights[hit], normal[hit], _ = points_of_contact(kind, x0, x1, approach, quads[hit], toi[hit])
     toi[~hit] = toi_upper[~hit] = np.nan
-    gap = closest_points(kind, x0.reshape(count, 4, 3), np.zeros((count, 4)))[0]
+    gap = np.empty(count)
+    closest_points(kind, x0.reshape(count, 4, 3), gap, np.empty((count, 4)), np.empty((count, 3)))
     return Queries(hit, toi, toi_upper, weights, normal, gap, status, Tally().merge(tallies).stages())
 
 
@@ -154,6 +153,5 @@ def edge_edge_distance(x: Any) -> Distances:
 
 def _distances(kind: int, x: Any) -> Distances:
     x = as_queries(x, "x")
-    announce_compilation("closest_points", 3)
     distance, weights, normal = distance_at_rest(kind, x)
     return Distances(distance, sides_of(kind, x, weights), weights, normal)

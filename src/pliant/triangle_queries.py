@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import OptionError, ShapeError, as_floats, as_number, as_radii, choose, require_finite, thread_count
-from pliant._jit import announce_compilation
 from pliant._tally import Tally
 from pliant._threads import Crew, Progress
 from pliant.answers import Distances, TriangleContacts, TrianglePairs
@@ -60,7 +59,6 @@ def triangle_triangle(
     tolerance, which = as_number(tolerance, "tolerance", 1e-14, 1.0), _as_bits(culls)
     radii = _as_radii(min_distance, len(x0))
     advances = solver == "advance" or bool(radii.any())
-    announce_compilation("_advance_triangles" if advances else "decide_in_doubles", 10 if advances else 20)
     count = len(x0)
     crew = Crew(thread_count(threads), progress)
     tallies, found = [Tally() for _ in range(crew.threads)], list[tuple[np.ndarray, Firsts]]()
@@ -140,7 +138,6 @@ def triangle_distance(x: Any) -> Distances:
     the normal is that of a triangle.
     """
     x = as_queries(x, "x", 6)
-    announce_compilation("_distances", 10)
     distance, weights, normal = triangle_distances(x)
     first = np.einsum("ki,kij->kj", weights[:, :3], x[:, :3])
     second = np.einsum("ki,kij->kj", -weights[:, 3:], x[:, 3:])

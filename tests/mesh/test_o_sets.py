@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from pliant.mesh.o_sets import o_sets
 from pliant.mesh.orphans import TooManyOrphans
 from tests.conftest import find_data_folder
 from tests.mesh.test_volumes import COLUMNS, grid, random_blocks
+from tests.meshes import assert_identical
 from tests.reference import o_sets as truth
 from tests.reference.volumes import ORDER
 
@@ -147,6 +150,22 @@ def test_too_many_orphans():
     for most in (edge_edge - 1, vertex_face - 1, 0):
         with pytest.raises(TooManyOrphans, match="static"):
             o_sets(mesh, most=most)
+
+
+def test_too_many_orphans_to_list_are_looked_at_by_static_assignment(monkeypatch):
+    """A volume with 2,000 cells at one vertex was refused, whatever it was asked."""
+    cells, x0 = fan(6), np.random.default_rng(5).random((19, 3))
+    x1 = x0 + np.random.default_rng(6).random(x0.shape)
+    expected = pliant.ccd(cells, x0, x1)
+    monkeypatch.setattr("pliant.mesh.volumes.o_sets", partial(o_sets, most=50))
+    mesh = pliant.VolumeMesh(cells)
+    found = pliant.ccd(mesh, x0, x1)
+    assert_identical(found, expected)
+    assert len(found) > 20
+    assert "static assignment: too many orphans" in [stage.name for stage in found.stages]
+    assert pliant.safe_step(mesh, x0, x1).t == expected.toi.min()
+    with pytest.raises(TooManyOrphans):
+        _ = mesh.o_sets
 
 
 def test_a_huge_fan_is_refused():

@@ -149,3 +149,44 @@ def test_a_volume_mesh_is_not_taken_for_its_faces():
     with pytest.raises(pliant.MeshError, match=r"surface\(\)"):
         pliant.TriMesh(volume)
     assert len(pliant.TriMesh(volume.surface()).faces) == 6
+
+
+@pytest.mark.parametrize("count", [31, 32, 33, 500, 4097])
+@pytest.mark.bounds
+def test_a_vertex_with_many_edges(count):
+    """Its edges were sorted by insertion: a fan of 80,000 took over ten seconds, and Ctrl-C waited for it."""
+    rim = np.random.default_rng(count).permutation(count) + 1
+    mesh = pliant.TriMesh(np.stack((np.zeros(count, int), rim, np.roll(rim, -1)), axis=1))
+    assert mesh.edges.tolist() == [list(edge) for edge in all_edges(mesh)]
+    for k, (a, b) in enumerate(((0, 1), (1, 2), (2, 0))):
+        np.testing.assert_array_equal(mesh.edges[mesh.face_edges[:, k]], np.sort(mesh.faces[:, [a, b]], axis=1))
+
+
+def test_what_a_mesh_shows_cannot_be_written_to():
+    """Edges that were kept went stale where somebody wrote into faces, and contacts were missed without a word."""
+    given = np.array([[0, 1, 2], [2, 1, 3]])
+    mesh = pliant.TriMesh(given, edges=[[3, 4]], points=[5])
+    names = ("faces", "loose_edges", "loose_points", "edges", "face_edges", "vertices", "edge_face_count", "components")
+    for array in (*(getattr(mesh, name) for name in names), *mesh.vertex_faces):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    with pytest.raises(AttributeError):
+        mesh.faces = given
+    given[:] = 0
+    assert mesh.faces.tolist() == [[0, 1, 2], [2, 1, 3]]
+    assert mesh.edges.tolist() == [list(edge) for edge in all_edges(mesh)]
+
+
+def test_what_a_volume_mesh_shows_cannot_be_written_to():
+    mesh = pliant.VolumeMesh({"tetra": [[0, 1, 2, 3], [1, 2, 3, 4]]})
+    changed = mesh.changed(remove=[0])
+    for one in (mesh, changed):
+        arrays = [*one.cells.values(), *one.o_sets, one.surface().faces, one.surface().volume_faces]
+        arrays += [getattr(one, name) for name in ("types", "corners", "vertices", "faces", "edges", "solids_at_faces")]
+        for name in ("cell_faces", "cell_edges", "vertex_cells", "edge_cells", "face_cells"):
+            arrays += getattr(one, name)
+        for array in arrays:
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+        with pytest.raises(TypeError):
+            one.cells["tetra"] = []

@@ -53,7 +53,7 @@ class Features(NamedTuple):
 
 
 def features_of(mesh: VolumeMesh) -> Features:
-    return Features(mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, mesh.edges, mesh.faces)
+    return Features(mesh._corners, mesh.corner_count, mesh._cell_edges, mesh._cell_faces, mesh._edges, mesh._faces)
 
 
 def scene_of(moving: Moving, tree: Tree | None = None) -> Prepared:
@@ -63,7 +63,7 @@ def scene_of(moving: Moving, tree: Tree | None = None) -> Prepared:
         tree = Tree(np.empty(0, np.int32), np.zeros(2, np.int64), 0)
     leaves = Elements(np.empty((0, 3), np.int32), np.empty(0, np.int32), np.empty((0, 3), np.int32))
     scene = Prepared(
-        x0, x1, 0.0, 1.0, mesh.faces, mesh.edges, leaves, no_features(0), tree, np.empty(0, np.int32), _NO_PAIRS,
+        x0, x1, 0.0, 1.0, mesh._faces, mesh._edges, leaves, no_features(0), tree, np.empty(0, np.int32), _NO_PAIRS,
         all_roles(0), None, None, (_NO_PAIRS, _NO_PAIRS), None, mesh.vertices, None, NO_REACH,
     )  # fmt: skip
     return moved(scene, x0, x1)

@@ -43,7 +43,7 @@ def _find(moving: Moving, bounds: str, plan: Plan, crew: Crew, tally: Tally) -> 
     mesh, x0, x1 = moving
     alone = Crew(crew.threads)
     clock = time.perf_counter()
-    of_cells = bound_union(bound_vertices(x0, x1, bounds, crew=alone), mesh.corners, alone)
+    of_cells = bound_union(bound_vertices(x0, x1, bounds, crew=alone), mesh._corners, alone)
     clock = tally.lap("bounds", clock)
     tree = split_elements(of_cells, alone)
     places = np.take(of_cells, tree.order, axis=0)

@@ -48,7 +48,7 @@ class Table(NamedTuple):
 def find(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:
     """bounds is not used: a grid knows boxes."""
     (mesh, x0, x1), clock = moving, time.perf_counter()
-    table = hashed(bound_union(bound_vertices(x0, x1), mesh.corners), place_size(x0, mesh.corners, mesh.corner_count))
+    table = hashed(bound_union(bound_vertices(x0, x1), mesh._corners), place_size(x0, mesh._corners, mesh.corner_count))
     tally.lap("hashing", clock)
     scene, features = scene_of(moving), features_of(mesh)
     count = len(table.cells)

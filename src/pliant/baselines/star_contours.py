@@ -66,7 +66,7 @@ def mark(scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:
     sheet = sheet_of(scene, fitted, fit_all_cones(scene, fitted, 0.0, crew, tally))
     clock = time.perf_counter()
     top, free = first_subtree(scene), fitted.forest.free
-    tree = SelfTests(*_test_tree(sheet.start, scene.tree.begin, top))
+    tree = _test_tree(sheet.start, scene.tree.begin, top)
     clock = tally.lap("test tree", clock)
     tests, below = _run_tests(sheet, tree, free, 0, tree.first[0]), []
     chunks = [k for k in range(top) if not is_below_free(free, top + k)]
@@ -75,15 +75,29 @@ def mark(scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:
     count_tests(tests + sum(below), free, clock, tally)
 
 
+def _test_tree(start: np.ndarray, begin: np.ndarray, top: int) -> SelfTests:
+    size = np.zeros(2 * (len(begin) - 1), np.int64)
+    _count_tests(start, size)
+    tests = SelfTests(
+        np.empty(size[1], np.int32), np.empty(size[1], np.int64), np.empty(size[1], np.bool_),
+        np.empty(top + 1, np.int64),
+    )  # fmt: skip
+    _list_tests(start, begin, top, size, tests)
+    return tests
+
+
 @kernel
-def _test_tree(start, begin, top):
-    """The columns of a ``SelfTests``."""
-    leaves = len(begin) - 1
-    size = np.zeros(2 * leaves, np.int64)  # tests at a node and below
+def _count_tests(start, size):
+    """Tests at a node and below."""
+    leaves = len(size) // 2
     for node in range(2 * leaves - 1, 0, -1):
         size[node] = (start[node + 1] > start[node]) + (size[2 * node] + size[2 * node + 1] if node < leaves else 0)
-    node_of, after = np.empty(size[1], np.int32), np.empty(size[1], np.int64)
-    by_cone, first, place = np.empty(size[1], np.bool_), np.empty(top + 1, np.int64), np.zeros(2 * leaves, np.int64)
+
+
+@kernel
+def _list_tests(start, begin, top, size, tests):
+    node_of, after, by_cone, first = tests
+    leaves, place = len(size) // 2, np.zeros(len(size), np.int64)
     above, lowest = leaves, 1  # leaves below a node of this level, and its first node
     upper = 0
     for node in range(1, 2 * leaves):
@@ -105,7 +119,6 @@ def _test_tree(start, begin, top):
             node_of[at], by_cone[at] = node, begin[leaf + above] - begin[leaf] <= 2
             after[at] = at + 1 if node < top else at + size[node]
     first[top] = size[1]
-    return node_of, after, by_cone, first
 
 
 @kernel

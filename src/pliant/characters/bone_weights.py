@@ -33,10 +33,10 @@ def carry_body(
         dense[: len(skin)] = skin
     else:
         fixed = surface
-        tree = skin_tree(character.mesh.faces, character.rest, np.zeros(len(character.rest), np.int32))
+        tree = skin_tree(character.mesh._faces, character.rest, np.zeros(len(character.rest), np.int32))
         _take_closest(tree, rest, fixed, skin, dense)
     free = np.setdiff1d(volume.vertices, fixed)
-    start, neighbours = neighbours_of(volume.edges, len(rest))
+    start, neighbours = neighbours_of(volume._edges, len(rest))
     _diffuse(rest, start, neighbours, free, dense)
     return largest(dense, max(MOST_JOINTS, character.joints.shape[1]))
 

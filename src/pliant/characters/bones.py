@@ -62,13 +62,14 @@ def nearness_of(skeleton: Skeleton, body: Body, surface: np.ndarray) -> np.ndarr
     joint, head, tail = bones_of(skeleton, body)
     order = np.argsort(joint, kind="stable")
     start = np.searchsorted(joint[order], np.arange(len(skeleton.joints) + 1))
-    return _near(body.rest, body.joints, body.weights, body.rest[surface], (head[order], tail[order], start))
+    out = np.zeros(len(body.rest))
+    _measure(body.rest, body.joints, body.weights, body.rest[surface], (head[order], tail[order], start), out)
+    return out
 
 
 @kernel
-def _near(rest, joints, weights, skin, bones):
+def _measure(rest, joints, weights, skin, bones, out):
     head, tail, start = bones
-    out = np.zeros(len(rest))
     for v in range(len(rest)):
         p, to_bone, to_skin = row(rest, v), np.inf, np.inf
         for k in range(joints.shape[1]):
@@ -82,7 +83,6 @@ def _near(rest, joints, weights, skin, bones):
         to_skin, to_bone = np.sqrt(to_skin), np.sqrt(to_bone)
         if to_skin > 0.0:
             out[v] = 0.0 if to_bone == np.inf else to_skin / (to_skin + to_bone)
-    return out
 
 
 @helper

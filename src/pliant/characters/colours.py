@@ -40,7 +40,7 @@ class Schedule(NamedTuple):
 
 def schedule_of(volume: VolumeMesh) -> Schedule:
     """Of a mesh of tetrahedra."""
-    edges, tetrahedra, vertices = volume.edges, volume.cells["tetra"], volume.vertices
+    edges, tetrahedra, vertices = volume._edges, volume._cells["tetra"], volume._vertices
     level = levels_of(edges, volume.vertex_limit)
     at_tetrahedra = level[tetrahedra].min(axis=1, initial=2**31 - 1)
     block_of = _blocks_of_levels(np.bincount(at_tetrahedra, minlength=1))
@@ -115,9 +115,15 @@ def _walk(start, neighbours, first, level, queue):
     return queue[count - 1], count
 
 
-@kernel
-def colours_of(rows, vertex_count):
+def colours_of(rows: np.ndarray, vertex_count: int) -> np.ndarray:
     """(k,) int32: the first colour that no earlier row with a common vertex has; rows : (k, m) int32 vertices."""
+    out = np.zeros(len(rows), np.int32)
+    _colour(rows, vertex_count, out)
+    return out
+
+
+@kernel
+def _colour(rows, vertex_count, out):
     words = _MOST_COLOURS // 64
     degree = 0
     count = np.zeros(vertex_count, np.int64)
@@ -126,8 +132,7 @@ def colours_of(rows, vertex_count):
             count[rows[i, k]] += 1
             degree = max(degree, count[rows[i, k]])
     words = min(words, (degree * rows.shape[1]) // 64 + 1)
-    used, out = np.zeros((vertex_count, words), np.uint64), np.zeros(len(rows), np.int32)
-    one = np.uint64(1)
+    used, one = np.zeros((vertex_count, words), np.uint64), np.uint64(1)
     for i in range(len(rows)):
         colour = 0
         for word in range(words):
@@ -143,4 +148,3 @@ def colours_of(rows, vertex_count):
                     used[rows[i, k], word] |= one << np.uint64(bit)
                 break
         out[i] = colour
-    return out

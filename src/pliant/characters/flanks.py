@@ -38,15 +38,15 @@ def flanks_of(volume: VolumeMesh, rest: np.ndarray, objects: np.ndarray) -> Flan
     faces[inward] = faces[inward][:, ::-1]  # of a cell whose corners are in a mirrored order
     d = np.diff(rest[volume.edges], axis=1)[:, 0]
     edge = float(np.sqrt((d * d).sum(axis=1)).mean()) if len(d) else 0.0
-    guides = _closest_vertices(rest, objects, np.unique(faces))
+    guides = np.arange(len(rest), dtype=np.int32)
+    _find_closest(rest, objects, np.unique(faces), guides)
     tree = skin_tree(np.column_stack((faces, behind)).astype(np.int32), rest, objects)
     return Flanks(tree, cells, volumes, objects, guides, _SLACK * edge)
 
 
 @kernel
-def _closest_vertices(rest, objects, skin):
-    """(n,) int32: of the vertices of the skin the closest one of the same object."""
-    out = np.arange(len(rest)).astype(np.int32)
+def _find_closest(rest, objects, skin, out):
+    """out : (n,) int32, of the vertices of the skin the closest one of the same object, if there is one."""
     for v in range(len(rest)):
         best = np.inf
         for s in skin:
@@ -54,7 +54,6 @@ def _closest_vertices(rest, objects, skin):
             if objects[s] == objects[v] and dot(d, d) < best:
                 best = dot(d, d)
                 out[v] = s
-    return out
 
 
 @helper

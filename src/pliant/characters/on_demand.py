@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant._arrays import OptionError, ShapeError, as_number, as_positions, choose, thread_count
-from pliant._jit import announce_compilation
 from pliant._tally import Stage, Tally
 from pliant._threads import Crew
 from pliant.characters.body import Body
@@ -106,7 +105,6 @@ class CollisionDetector:
 
     def _find(self, x: np.ndarray, transforms: Any) -> np.ndarray:
         np.take(x, self._parts.vertices, axis=0, out=self._x, mode="clip")  # with "raise" out is buffered
-        announce_compilation("list_noted", 8)
         found: list[np.ndarray] = []
         tallies: list[Tally] = []
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from pliant._arrays import OptionError, ShapeError, as_floats, as_number, thread_count
-from pliant._jit import announce_compilation
 from pliant._tally import Stage, Tally
 from pliant._threads import Crew
 from pliant.characters.approach import approach, way_between
@@ -173,7 +172,6 @@ class PositionBasedSkinning:
 
     def _step(self, motion: Motion, obstacle_transforms: Any, collide: bool, tally: Tally, still: bool = False) -> None:
         """``still`` without inertia."""
-        announce_compilation("relax", 15)
         body, carried, flesh, response = self.body, self._carried, self._flesh, self._response
         with np.errstate(over="ignore"):
             clock, edge = time.perf_counter(), self.edge * float(np.abs(motion.scale).mean())

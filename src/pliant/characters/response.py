@@ -138,7 +138,7 @@ class Response:
         """After a step: what is held, and what the last look still found inside."""
         count = self._barriers.used[0]
         count_trouble(self._pairs, self._trouble)
-        calm_down(self.volume.edges, self._trouble, self.calm)
+        calm_down(self.volume._edges, self._trouble, self.calm)
         self.held[:] = False
         self.held[self._barriers.vertices[:count]] = True
         self.held[self._barriers.faces[:count, :3]] = True

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import announce_compilation, helper, kernel
+from pliant._jit import helper, kernel
 from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS
 from pliant.elementary.distance import shortest, shortest_level, spread_of, turning_of
@@ -383,7 +383,6 @@ def _first_zero(c0, c1, c2):
 
 def advance_pairs(kind, approach, table, pairs, horizon, toi, toi_upper, status, tally: Tally) -> int:
     """Conservative advancement of a block of feature pairs, in place: status and toi; returns the hits."""
-    announce_compilation("advance_in_doubles", 8)
     clock = time.perf_counter()
     hits, steps = advance_in_doubles(kind, approach, table, pairs, len(pairs), horizon, toi, status)
     toi_upper[:] = toi

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import announce_compilation, helper, kernel
+from pliant._jit import helper, kernel
 from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS, UNSURE
 from pliant.elementary.orientation import LARGEST, SIDE_ERROR, TINY, TURN_ERROR, certain_sign
@@ -47,7 +47,7 @@ class Shapes(NamedTuple):
 def shapes_of(volume: VolumeMesh) -> Shapes:
     tetra = len(volume.cells["tetra"])
     others = slice(tetra, volume.solid_count)
-    return Shapes(volume.corners, tetra, *list_triangles(volume.types[others], volume.corners[others]))
+    return Shapes(volume._corners, tetra, *list_triangles(volume._types[others], volume._corners[others]))
 
 
 def decide_containment(x, shapes: Shapes, pairs, status, tally: Tally) -> int:
@@ -63,7 +63,6 @@ def decide_containment(x, shapes: Shapes, pairs, status, tally: Tally) -> int:
         # Compiled when first needed.
         from pliant.elementary.exact_containment import contain_in_integers
 
-        announce_compilation("contain_in_integers", 5)
         clock = time.perf_counter()
         hits += contain_in_integers(x, shapes, pairs, np.flatnonzero(status == UNSURE), status)
         tally.add("exact: integers", unsure, unsure, time.perf_counter() - clock)

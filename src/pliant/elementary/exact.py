@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from pliant._jit import announce_compilation, kernel
+from pliant._jit import kernel
 from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS, UNSURE, first_contact, no_root_before
 from pliant.elementary.double_double import tighten
@@ -85,7 +85,6 @@ def decide_if_hard(kind, x0, x1, table, pairs, toi, toi_upper, status, tally: Ta
     """In integers, for pairs that are UNSURE in floating point; returns how many hit. Compiled when first needed."""
     from pliant.elementary.exact_integers import NO_TIME, decide_in_integers
 
-    announce_compilation("decide_in_integers", 8)
     clock, quads, done = time.perf_counter(), quads_of(kind, table, pairs), 0
     while done < len(pairs):
         done = decide_in_integers(kind, x0, x1, quads, done, toi, toi_upper)

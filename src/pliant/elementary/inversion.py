@@ -46,7 +46,9 @@ def inverted(mesh: VolumeMesh, x: Any) -> np.ndarray:
     """
     x = as_positions(x, "x")
     mesh.require_in_range(len(x))
-    return np.flatnonzero(_inverted(x, mesh.types[: mesh.solid_count], mesh.corners)).astype(np.int32)
+    found = np.zeros(mesh.solid_count, np.bool_)
+    _find_inverted(x, mesh._types, mesh._corners, found)
+    return np.flatnonzero(found).astype(np.int32)
 
 
 def warn_inverted(mesh: VolumeMesh, x: Any, *, stacklevel: int = 2) -> np.ndarray:
@@ -61,11 +63,10 @@ def warn_inverted(mesh: VolumeMesh, x: Any, *, stacklevel: int = 2) -> np.ndarra
 
 
 @kernel
-def _inverted(x, types, corners):
-    """(solids,) bool"""
-    out = np.zeros(len(types), np.bool_)
+def _find_inverted(x, types, corners, out):
+    """out : (solids,) bool, False at first"""
     m, points = np.empty((ROWS, WIDTH), np.int64), np.zeros((6, 3))
-    for i in range(len(types)):
+    for i in range(len(out)):
         t = types[i]
         for k in range(_FRAME_COUNT[t]):
             for p in range(4):
@@ -74,7 +75,6 @@ def _inverted(x, types, corners):
             if not _spans_positive(m, points):
                 out[i] = True
                 break
-    return out
 
 
 @helper

@@ -26,12 +26,13 @@ def triangle_distances(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     pairs = np.arange(2 * count, dtype=np.int32).reshape(-1, 2)
     status, segments = np.empty(count, np.int8), np.empty((count, 2, 3))
     decide_triangles(x.reshape(-1, 3), corners, pairs, status, segments, Tally())
-    return _distances(x, QUADS, status != MISS, segments)
+    distance, weights, normal = np.empty(count), np.zeros((count, 6)), np.empty((count, 3))
+    _measure(x, QUADS, status != MISS, segments, distance, weights, normal)
+    return distance, weights, normal
 
 
 @kernel
-def _distances(x, quads, crossing, segments):
-    distance, weights, normal = np.empty(len(x)), np.zeros((len(x), 6)), np.empty((len(x), 3))
+def _measure(x, quads, crossing, segments, distance, weights, normal):
     for p in range(len(x)):
         points, factor = _unit_points(x, p)
         if crossing[p]:
@@ -42,7 +43,6 @@ def _distances(x, quads, crossing, segments):
             distance[p], n = _weigh_closest(points, quads, p, weights)
             distance[p] /= factor
         normal[p, 0], normal[p, 1], normal[p, 2] = n
-    return distance, weights, normal
 
 
 @helper

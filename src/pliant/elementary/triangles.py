@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from pliant._jit import announce_compilation, helper, kernel, out_of_line
+from pliant._jit import helper, kernel, out_of_line
 from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS, UNSURE
 from pliant.elementary.neighbours import largest, rotated, rows, times_in, with_shared
@@ -36,7 +36,6 @@ def decide_triangles(x, corners, pairs, status, segments, tally: Tally) -> int:
         # Compiled when first needed.
         from pliant.elementary.exact_triangles import decide_triangles_in_integers
 
-        announce_compilation("decide_triangles_in_integers", 8)
         clock = time.perf_counter()
         undecided = np.flatnonzero(status == UNSURE)
         hits += decide_triangles_in_integers(x, corners, pairs, undecided, status, segments)

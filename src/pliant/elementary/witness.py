@@ -48,7 +48,7 @@ def note_contacts(
     x0, x1 = motion
     if approach is None:
         measure_gaps(kind, x0, quads, out.distance)
-        out.weights[:], out.normal[:] = witness(kind, x0, x1, quads, toi)
+        find_witnesses(kind, x0, x1, quads, toi, out.weights, out.normal)
         return
     touching: list[int] = []
     encounter = Encounter(x0, approach.paths, approach.radii, quads, toi, x0 is approach.paths.x0)
@@ -75,7 +75,9 @@ def distance_at_rest(kind: int, points: np.ndarray) -> tuple[np.ndarray, np.ndar
 
     The normal of features that touch is any unit vector that separates them.
     """
-    distance, weights, normal = closest_points(kind, points, np.zeros(points.shape[:2]))
+    count = len(points)
+    distance, weights, normal = np.empty(count), np.empty((count, 4)), np.empty((count, 3))
+    closest_points(kind, points, distance, weights, normal)
     touching = np.flatnonzero(~normal.any(axis=1))
     if len(touching):
         x, quads = points[touching].reshape(-1, 3), np.arange(4 * len(touching), dtype=np.int32).reshape(-1, 4)
@@ -91,10 +93,17 @@ def sides_of(kind: int, points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.stack((first, second), axis=1)
 
 
-@kernel
-def witness(kind, x0, x1, quads, toi):
+def witness(
+    kind: int, x0: np.ndarray, x1: np.ndarray, quads: np.ndarray, toi: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """weights (k, 4) and unit normals (k, 3) of contacts with vertices quads (k, 4) at times toi (k,)."""
     weights, normals = np.empty((len(quads), 4)), np.empty((len(quads), 3))
+    find_witnesses(kind, x0, x1, quads, toi, weights, normals)
+    return weights, normals
+
+
+@kernel
+def find_witnesses(kind, x0, x1, quads, toi, weights, normals):
     for i in range(len(quads)):
         q = quads[i, 0], quads[i, 1], quads[i, 2], quads[i, 3]
         start, end = _unit_vectors(kind, x0, x1, q)
@@ -120,7 +129,6 @@ def witness(kind, x0, x1, quads, toi):
             weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0, min(0.0, b + c - 1.0), 0.0 - b, 0.0 - c
         else:
             weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0 - b, b, c - 1.0, 0.0 - c
-    return weights, normals
 
 
 @helper

@@ -64,15 +64,19 @@ def tree_cost(nodes):
     return total / size if size > 0.0 else 0.0
 
 
-@kernel
-def centres_of(bounds):
+def centres_of(bounds: np.ndarray) -> np.ndarray:
     """(k, 4) middle of the boxes, halved before the sum so that it cannot overflow, and the number of the row."""
     out = np.empty((len(bounds), 4))
+    _write_centres(bounds, out)
+    return out
+
+
+@kernel
+def _write_centres(bounds, out):
     for i in range(len(bounds)):
         for k in range(3):
             out[i, k] = 0.5 * bounds[i, 2 * k] + 0.5 * bounds[i, 2 * k + 1]
         out[i, 3] = i
-    return out
 
 
 @kernel
@@ -173,11 +177,16 @@ def _unite_children(out, first, last):
             out[node, c + 1] = max(out[2 * node, c + 1], out[2 * node + 1, c + 1])
 
 
-@kernel
-def label_ranges(labels, begin):
+def label_ranges(labels: np.ndarray, begin: np.ndarray) -> np.ndarray:
     """(2**(depth + 1), 2) smallest and largest label of the elements below each node; labels in order of places."""
+    out = np.empty((2 * (len(begin) - 1), 2), np.int32)
+    _find_ranges(labels, begin, out)
+    return out
+
+
+@kernel
+def _find_ranges(labels, begin, out):
     leaves = len(begin) - 1
-    out = np.empty((2 * leaves, 2), np.int32)
     for leaf in range(leaves):
         lower, upper = np.int32(2**31 - 1), np.int32(-1)
         for i in range(begin[leaf], begin[leaf + 1]):
@@ -186,4 +195,3 @@ def label_ranges(labels, begin):
     for node in range(leaves - 1, 0, -1):
         out[node, 0] = min(out[2 * node, 0], out[2 * node + 1, 0])
         out[node, 1] = max(out[2 * node, 1], out[2 * node + 1, 1])
-    return out

@@ -26,7 +26,7 @@ class PointTree:
     """
 
     def __init__(self, x: np.ndarray, volume: VolumeMesh, crew: Crew) -> None:
-        vertices = volume.vertices
+        vertices = volume._vertices
         bounds = np.repeat(x[vertices], 2, axis=1)
         tree = split_elements(bounds, crew)
         self._order = vertices[tree.order]
@@ -47,7 +47,7 @@ class EveryPoint:
     """Brute force: each vertex with each cell, for tests and for very few of them."""
 
     def __init__(self, x: np.ndarray, volume: VolumeMesh, crew: Crew) -> None:
-        self._vertices = volume.vertices
+        self._vertices = volume._vertices
 
     def fill(
         self, corners: np.ndarray, corner_count: np.ndarray, first: int, last: int, out: np.ndarray

@@ -65,8 +65,8 @@ class HashedPoints:
 
     def __init__(self, x: np.ndarray, volume: VolumeMesh, crew: Crew) -> None:
         self._x = x
-        size = place_size(x, volume.corners[: volume.solid_count], volume.corner_count)
-        self._table = SpatialHash(len(x)).note(x, volume.vertices, size)
+        size = place_size(x, volume._corners[: volume.solid_count], volume.corner_count)
+        self._table = SpatialHash(len(x)).note(x, volume._vertices, size)
 
     def fill(
         self, corners: np.ndarray, corner_count: np.ndarray, first: int, last: int, out: np.ndarray

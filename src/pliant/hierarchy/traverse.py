@@ -84,20 +84,25 @@ def _sprout(forest: Forest, wanted: int, front: np.ndarray, level: int) -> tuple
     stops, out, noted, opened = np.empty((4096, 2), np.int32), np.empty((4096, 2), np.int32), [], 0
     walk, state = Walk(front, 0, len(front), np.empty((STACK_SIZE, 2), np.int32), out, stops), State()
     while not state.done:
-        state = traverse(forest, wanted, 1 << level, 1 << level, walk, state)
+        state = go_on(forest, wanted, 1 << level, 1 << level, walk, state)
         noted.append(stops[: state.stopped].copy())
         opened += state.emitted
         state = state._replace(emitted=0, stopped=0)
     return np.concatenate(noted), opened
 
 
-@kernel
-def traverse(forest, wanted, first_stop, lowest, walk, state):
+def go_on(forest: Forest, wanted: int, first_stop: int, lowest: int, walk: Walk, state: State) -> State:
     """Go on with a walk until it is done or one of its buffers is full.
 
     Emits pairs of nodes from heap index first_stop on; where that is beyond all nodes, pairs of places of the elements
     themselves, the smaller first. lowest: first node of the lowest level of the front that is noted.
     """
+    return State(*traverse(forest, wanted, first_stop, lowest, walk, state))
+
+
+@kernel
+def traverse(forest, wanted, first_stop, lowest, walk, state):
+    """The fields of the state then."""
     nodes, places, begin, free, roles = forest.nodes, forest.places, forest.begin, forest.free, forest.roles
     front, stack, out, stops = walk.front, walk.stack, walk.out, walk.stops
     taken, top, count, stopped, compared = state.taken, state.top, state.emitted, state.stopped, 0
@@ -170,7 +175,7 @@ def traverse(forest, wanted, first_stop, lowest, walk, state):
                         is_open = _is_wanted(forest.labels, wanted, child_a, child_b)
                     stack[top, 0], stack[top, 1] = child_a, child_b  # as above: it counts if it is open
                     top += is_open
-    return State(taken, top, count, stopped, compared, done)
+    return taken, top, count, stopped, compared, done
 
 
 @helper

@@ -47,8 +47,8 @@ class Owners(NamedTuple):
 
 
 def cells_of(mesh: VolumeMesh) -> Cells:
-    count = len(mesh.types)
-    kinds = owners(mesh.vertex_cells, count), owners(mesh.edge_cells, count), owners_of_faces(mesh.face_cells, count)
+    count = len(mesh._types)
+    kinds = owners(mesh._vertex_cells, count), owners(mesh._edge_cells, count), owners_of_faces(mesh._face_cells, count)
     cells = join_cells(mesh, kinds, np.empty((count, REACH_WORDS), np.int64))
     find_reach(cells, kinds, np.arange(count))
     return cells
@@ -56,55 +56,55 @@ def cells_of(mesh: VolumeMesh) -> Cells:
 
 def owners(features: Rows, count: int) -> Owners:
     """What each of so many cells owns; features : the cells at each."""
-    start, items, first = _list_owned(*features, count)
-    return Owners(Rows(start, items), first)
+    start, first = np.zeros(count + 1, np.int64), np.full(len(features.start) - 1, -1, np.int32)
+    items = np.empty(len(first), np.int32)
+    found = _list_owned(features.start, features.items, start, items, first)
+    return Owners(Rows(start, items[:found]), first)  # as many, but for vertices without cells
 
 
 def owners_of_faces(faces: Rows, count: int) -> Owners:
     """The same for faces, which are numbered in the order of their first cells."""
-    start, items, first = _list_in_order(*faces, count)
-    return Owners(Rows(start, items), first)
+    start, first = np.zeros(count + 1, np.int64), np.empty(len(faces.start) - 1, np.int32)
+    _list_in_order(faces.start, faces.items, start, first)
+    return Owners(Rows(start, np.arange(len(first), dtype=np.int32)), first)
 
 
 def join_cells(mesh: VolumeMesh, kinds: tuple[Owners, Owners, Owners], reach: np.ndarray) -> Cells:
     """kinds : vertices, edges and faces."""
     vertices, edges, faces = kinds
     return Cells(
-        mesh.corners, mesh.corner_count, mesh.cell_edges, mesh.cell_faces, mesh.vertex_cells, mesh.edge_cells,
-        mesh.face_cells, vertices.owned, edges.owned, faces.owned, reach, mesh.edges, mesh.faces,
+        mesh._corners, mesh.corner_count, mesh._cell_edges, mesh._cell_faces, mesh._vertex_cells, mesh._edge_cells,
+        mesh._face_cells, vertices.owned, edges.owned, faces.owned, reach, mesh._edges, mesh._faces,
     )  # fmt: skip
 
 
 @kernel
-def _list_owned(start, items, count):
-    """(start, features) of what each of so many cells owns: the features of which it is the first, ascending; and the
-    first cells, -1 for features without any."""
-    begin, first = np.zeros(count + 1, np.int64), np.full(len(start) - 1, np.int32(-1))
-    for f in range(len(start) - 1):
+def _list_owned(start, items, begin, out, first):
+    """Writes what each cell owns, out[begin[i]:begin[i + 1]]: the features of which it is the first, ascending; and the
+    first cells, where features have any. Returns how many features are owned."""
+    count = len(begin) - 1
+    for f in range(len(first)):
         if start[f] < start[f + 1]:
             first[f] = items[start[f]]
             begin[first[f] + 1] += 1
     for i in range(count):
         begin[i + 1] += begin[i]
-    fill, out = begin.copy(), np.empty(begin[count], np.int32)
+    fill = begin.copy()
     for f in range(len(first)):
         if first[f] >= 0:
             out[fill[first[f]]] = f
             fill[first[f]] += 1
-    return begin, out, first
+    return begin[count]
 
 
 @kernel
-def _list_in_order(start, items, count):
-    """The same for features that are numbered in the order of their first cells, and have some."""
-    begin, first = np.zeros(count + 1, np.int64), np.empty(len(start) - 1, np.int32)
-    out = np.empty(len(first), np.int32)
+def _list_in_order(start, items, begin, first):
+    """The same for features that are numbered in the order of their first cells, and have some: begin and first."""
     for f in range(len(first)):
-        out[f], first[f] = f, items[start[f]]
+        first[f] = items[start[f]]
         begin[first[f] + 1] = f + 1  # the last one stays
-    for i in range(count):
+    for i in range(len(begin) - 1):
         begin[i + 1] = max(begin[i], begin[i + 1])
-    return begin, out, first
 
 
 def inner_pairs(cells: Cells) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ TYPES = ("tetra", "hexahedron", "wedge", "pyramid", "triangle", "quad")
 SOLID_TYPES = 4  # the first ones; the others are shells
 MOST_CORNERS = 8
 CORNER_COUNT = np.array((4, 8, 6, 5, 3, 4), np.int8)
+_LONG_CORNER_COUNT = CORNER_COUNT.astype(np.int64)  # like the other counts
 
 # Counter-clockwise as seen from outside. A face of a cell is a polygon here; its triangles are the faces of the mesh.
 POLYGONS = (
@@ -56,17 +57,33 @@ def first_repetition(cells):
     return -1, np.int64(-1)
 
 
+def starts_of(types: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(c + 1,) int64: where rows start that have counts[t] items for a cell of type t."""
+    start = np.zeros(len(types) + 1, np.int64)
+    _write_starts(types, counts, start)
+    return start
+
+
 @kernel
-def list_triangles(types, corners):
+def _write_starts(types, counts, start):
+    for i in range(len(types)):
+        start[i + 1] = start[i] + counts[types[i]]
+
+
+def list_triangles(types: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(start, triangles): those of cell i are triangles[start[i]:start[i + 1]], (k, 3) int32, outward.
 
     A quadrilateral is split along the diagonal at its smallest vertex, whichever cell looks at it and from which of its
     corners on: it is not planar once it deforms, and its cells must not see different surfaces (errata 21).
     """
-    start = np.zeros(len(types) + 1, np.int64)
-    for i in range(len(types)):
-        start[i + 1] = start[i] + FACE_COUNT[types[i]]
-    out = np.empty((start[len(types)], 3), np.int32)
+    start = starts_of(types, FACE_COUNT)
+    out = np.empty((start[-1], 3), np.int32)
+    _write_triangles(types, corners, start, out)
+    return start, out
+
+
+@kernel
+def _write_triangles(types, corners, start, out):
     for i in range(len(types)):
         t, at = types[i], start[i]
         for p in range(_POLYGON_COUNT[t]):
@@ -77,7 +94,6 @@ def list_triangles(types, corners):
             else:
                 _split(out, at, a, b, c, corners[i, _CORNERS[t, p, 3]])
                 at += 2
-    return start, out
 
 
 @helper
@@ -94,9 +110,15 @@ def _split(out, at, a, b, c, d):
     out[at + 1, 0], out[at + 1, 1], out[at + 1, 2] = a, c, d
 
 
+def number_triangles(triangles: np.ndarray, vertex_count: int) -> tuple[np.ndarray, np.ndarray]:
+    """(faces, ids): those with the same vertices are one face, the first of them; ids in the order of first ones."""
+    faces, ids = np.empty(triangles.shape, np.int32), np.empty(len(triangles), np.int32)
+    return faces[: _number_triangles(triangles, vertex_count, faces, ids)].copy(), ids
+
+
 @kernel
-def number_triangles(triangles, vertex_count):
-    """(faces, ids): those with the same vertices are one face, the first of them; ids in the order of first ones.
+def _number_triangles(triangles, vertex_count, faces, ids):
+    """Returns how many faces there are.
 
     Three stable counting sorts bring equal ones together, the first one first, in linear time for every mesh.
     """
@@ -116,14 +138,13 @@ def number_triangles(triangles, vertex_count):
         if r < 0 or low[s] != low[r] or middle[s] != middle[r] or high[s] != high[r]:
             r = s
         first[s] = r
-    faces, ids = np.empty((count, 3), np.int32), np.empty(count, np.int32)
     found = 0
     for s in range(count):
         ids[s] = found if first[s] == s else ids[first[s]]
         if first[s] == s:
             faces[found, 0], faces[found, 1], faces[found, 2] = triangles[s, 0], triangles[s, 1], triangles[s, 2]
             found += 1
-    return faces[:found].copy(), ids
+    return found
 
 
 @helper
@@ -142,24 +163,27 @@ def _sorted_by(key, order, limit):
     return out
 
 
-@kernel
-def list_edges(types, face_start, cell_faces, face_edges):
-    """(start, edges) of each cell, ascending: the sides of its faces, each once.
+def list_edges(types: np.ndarray, cell_faces: Rows, face_edges: np.ndarray) -> Rows:
+    """Edges of each cell, ascending: the sides of its faces, each once.
 
     Corners of a cell differ, so two sides are one edge only where two of its faces meet: the numbers are those above.
     """
-    start = np.zeros(len(types) + 1, np.int64)
-    for i in range(len(types)):
-        start[i + 1] = start[i] + EDGE_COUNT[types[i]]
-    out, found = np.empty(start[len(types)], np.int32), np.empty(_MOST_EDGES + 1, np.int32)
-    for i in range(len(types)):
+    start = starts_of(types, EDGE_COUNT)
+    out = np.empty(start[-1], np.int32)
+    _write_edges(*cell_faces, face_edges, start, out)
+    return Rows(start, out)
+
+
+@kernel
+def _write_edges(face_start, cell_faces, face_edges, start, out):
+    found = np.empty(_MOST_EDGES + 1, np.int32)
+    for i in range(len(start) - 1):
         count = 0
         for s in range(face_start[i], face_start[i + 1]):
             for k in range(3):
                 count = _insert(found, count, face_edges[cell_faces[s], k])
         for k in range(count):
             out[start[i] + k] = found[k]
-    return start, out
 
 
 @helper
@@ -176,67 +200,40 @@ def _insert(found, count, e):
     return count + 1
 
 
-@kernel
-def list_corners(corners, corner_count):
-    """(start, vertices) of each cell."""
-    start = np.zeros(len(corners) + 1, np.int64)
-    for i in range(len(corners)):
-        start[i + 1] = start[i] + corner_count[i]
-    out = np.empty(start[len(corners)], np.int32)
-    for i in range(len(corners)):
-        for k in range(corner_count[i]):
-            out[start[i] + k] = corners[i, k]
-    return start, out
+def list_corners(types: np.ndarray, corners: np.ndarray) -> Rows:
+    """Vertices of each cell."""
+    return Rows(starts_of(types, _LONG_CORNER_COUNT), corners[np.arange(MOST_CORNERS) < CORNER_COUNT[types, None]])
+
+
+def transpose(lists: Rows, count: int) -> Rows:
+    """Lists that belong to each of count items: the rows that have it, ascending."""
+    start, rows = np.zeros(count + 1, np.int64), np.empty(len(lists.items), np.int32)
+    _write_transposed(*lists, start, rows)
+    return Rows(start, rows)
 
 
 @kernel
-def transpose(start, items, count):
-    """(start, items) of the lists that belong to each of count items: the rows that have it, ascending."""
-    begin = np.zeros(count + 1, np.int64)
+def _write_transposed(start, items, begin, rows):
     for s in range(len(items)):
         begin[items[s] + 1] += 1
-    for k in range(count):
+    for k in range(len(begin) - 1):
         begin[k + 1] += begin[k]
-    fill, rows = begin.copy(), np.empty(len(items), np.int32)
+    fill = begin.copy()
     for i in range(len(start) - 1):
         for s in range(start[i], start[i + 1]):
             rows[fill[items[s]]] = i
             fill[items[s]] += 1
-    return begin, rows
 
 
-@kernel
-def pick_faces(ids, faces, face_edges, edges):
-    """(faces, edge ids, edges, face_edges) of the faces that ids names, with edges numbered anew in their order.
-
-    Edges in lexicographic order stay so: this is what TriMesh derives, without sorting once more.
-    """
-    rank = np.full(len(edges), np.int32(-1))
-    picked, sides = np.empty((len(ids), 3), np.int32), np.empty((len(ids), 3), np.int32)
-    for i in range(len(ids)):
-        for k in range(3):
-            picked[i, k] = faces[ids[i], k]
-            rank[face_edges[ids[i], k]] = 0
-    count = 0
-    for e in range(len(edges)):
-        if rank[e] == 0:
-            rank[e] = count
-            count += 1
-    edge_ids, ends = np.empty(count, np.int32), np.empty((count, 2), np.int32)
-    for e in range(len(edges)):
-        if rank[e] >= 0:
-            edge_ids[rank[e]] = e
-            ends[rank[e], 0], ends[rank[e], 1] = edges[e, 0], edges[e, 1]
-    for i in range(len(ids)):
-        for k in range(3):
-            sides[i, k] = rank[face_edges[ids[i], k]]
-    return picked, edge_ids, ends, sides
-
-
-@kernel
-def count_solids(start, items, types, corners):
+def count_solids(lists: Rows, types: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """(m,) int8: how many solids have each face, 2 if more; a solid that is listed twice is one."""
-    out = np.zeros(len(start) - 1, np.int8)
+    out = np.zeros(len(lists.start) - 1, np.int8)
+    _count_solids(*lists, types, corners, out)
+    return out
+
+
+@kernel
+def _count_solids(start, items, types, corners, out):
     for f in range(len(out)):
         first = items[start[f]]
         if types[first] < SOLID_TYPES:  # they come before the shells
@@ -246,7 +243,6 @@ def count_solids(start, items, types, corners):
                 if types[other] < SOLID_TYPES and not _have_same_corners(types, corners, first, other):
                     out[f] = 2
                     break
-    return out
 
 
 @helper

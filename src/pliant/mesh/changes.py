@@ -27,12 +27,13 @@ from pliant.mesh.cells import (
     list_edges,
     list_triangles,
     number_triangles,
+    starts_of,
 )
 from pliant.mesh.changed.cell_table import cell_table_jobs, reach_jobs
 from pliant.mesh.changed.edges import EdgeTable, find_sides, mark_edges, merge_edges, triangle_sides
 from pliant.mesh.changed.faces import FaceTable, find_faces, number_faces
 from pliant.mesh.changed.features import GAINED, LOST, UNTOUCHED, Change, Kind, Known
-from pliant.mesh.changed.lists import carry_rows, merge_lists, pick_lists, pick_renamed, pick_rows, starts_of
+from pliant.mesh.changed.lists import carry_rows, merge_lists, pick_lists, pick_renamed, pick_rows
 from pliant.mesh.changed.o_sets import o_set_jobs
 from pliant.mesh.orphans import TooManyOrphans
 from pliant.mesh.triangles import TriMesh
@@ -50,13 +51,13 @@ WORTH_THREADS = 20_000
 
 def change_cells(old: VolumeMesh, kept: np.ndarray, added: dict[str, np.ndarray]) -> tuple[dict, Change]:
     """The cells of the new mesh, by type; kept : (c,) bool."""
-    counts = np.array([[len(old.cells[name]), len(added[name])] for name in TYPES])
-    change = Change(*_number_cells(kept, counts))
+    counts = np.array([[len(old._cells[name]), len(added[name])] for name in TYPES])
+    change = number_cells(kept, counts)
     cells, first, begin = {}, 0, 0
     for name, (before, more) in zip(TYPES, counts.tolist()):
         stay = int(np.count_nonzero(kept[begin : begin + before]))
         pieces = change.pieces[(change.pieces[:, 1] >= begin) & (change.pieces[:, 1] < begin + before)]
-        cells[name] = pick_rows(old.cells[name], pieces - (first, begin, 0), stay + more)
+        cells[name] = pick_rows(old._cells[name], pieces - (first, begin, 0), stay + more)
         cells[name][stay:] = added[name]
         first, begin = first + stay + more, begin + before
     return cells, change
@@ -70,9 +71,9 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
     """
     known = set(vars(old))
     changed = len(change.removed) + len(change.added)
-    if not known & {"vertex_cells", "_face_table"} or changed > MOST_CHANGED * len(change.new_of_old):
+    if not known & {"_vertex_cells", "_face_table"} or changed > MOST_CHANGED * len(change.new_of_old):
         return
-    _ = old.vertex_cells, new.types, new.vertex_limit  # which all that follows looks at
+    _ = old._vertex_cells, new._types, new.vertex_limit  # which all that follows looks at
     jobs = {"corners": Job(lambda: _change_corners(old, new, change))}
     # Edges first: theirs is the longest way.
     if "_face_table" in known:
@@ -80,19 +81,19 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
         if "_edge_table" in vars(old.features()):
             jobs["edge_table"] = Job(lambda faces: _change_edge_table(old, change, faces), "face_table")
             jobs["edges"] = Job(lambda *tables: _change_edges(old, new, change, *tables), "face_table", "edge_table")
-    if "edge_cells" in known:
+    if "_edge_cells" in known:
         jobs["edge_cells"] = Job(lambda edges: _change_edge_cells(old, new, change, edges), "edges")
-    if "cell_edges" in known:
+    if "_cell_edges" in known:
         jobs["cell_edges"] = Job(lambda *found: _change_cell_edges(old, new, change, *found), "edge_table", "edges")
     jobs["vertices"] = Job(lambda corners: _change_vertices(old, new, change, corners), "corners")
     if "_face_table" in known:
         jobs["faces"] = Job(lambda table: _change_faces(old, new, change, table), "face_table")
-    if "face_cells" in known:
+    if "_face_cells" in known:
         jobs["face_cells"] = Job(lambda faces: _change_face_cells(old, new, change, faces), "faces")
-    orphans, crew = {}, crew if len(new.types) >= WORTH_THREADS else Crew(1)
+    orphans, crew = {}, crew if len(new._types) >= WORTH_THREADS else Crew(1)
     if "cell_table" in known:
         jobs |= cell_table_jobs(old, new, change)
-        if "o_sets" in known:
+        if "_o_sets" in known:
             orphans = o_set_jobs(old, new, change, crew.threads)
         jobs |= orphans | reach_jobs(new, 2 * crew.threads)  # nobody waits for these: they fill up what is left
     try:
@@ -102,9 +103,9 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
 
 
 def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndarray:
-    corners = vars(new)["corners"] = pick_rows(old.corners, change.pieces, len(change.old_of_new))
+    corners = vars(new)["_corners"] = pick_rows(old._corners, change.pieces, len(change.old_of_new))
     first = 0
-    for array in new.cells.values():
+    for array in new._cells.values():
         ids = change.added[(change.added >= first) & (change.added < first + len(array))]
         corners[ids, : array.shape[1]] = array[ids - first]
         corners[ids, array.shape[1] :] = array[ids - first, -1:]
@@ -115,23 +116,24 @@ def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndar
 def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.ndarray) -> Kind:
     ids = np.arange(new.vertex_limit, dtype=np.int32)
     ids[old.vertex_limit :] = -1
-    start = old.vertex_cells.start[: new.vertex_limit + 1]
+    start = old._vertex_cells.start[: new.vertex_limit + 1]
     ids[np.flatnonzero(start[1:] == start[:-1])] = -1
-    start, of_added = list_corners(corners[change.added], CORNER_COUNT[new.types[change.added]])
+    start, of_added = list_corners(new._types[change.added], corners[change.added])
     state = np.zeros(max(old.vertex_limit, new.vertex_limit), np.int8)
-    state[old.corners[change.removed].ravel()] = LOST
+    state[old._corners[change.removed].ravel()] = LOST
     state[of_added] |= GAINED
     state = state[: new.vertex_limit]
     touched = np.flatnonzero(state != UNTOUCHED).astype(np.int32)
-    pieces = _pieces_between(touched, min(old.vertex_limit, new.vertex_limit))
+    pieces = np.empty((len(touched) + 1, 3), np.int64)
+    pieces = pieces[: _list_pieces(touched, min(old.vertex_limit, new.vertex_limit), pieces)]
     vertices = Kind(ids, state, of_added, touched, pieces)
-    removed = int(CORNER_COUNT[old.types[change.removed]].sum(dtype=np.int64))
-    total = len(old.vertex_cells.items) - removed + len(of_added)
-    vars(new)["vertex_cells"] = _merged(old.vertex_cells, vertices, change, np.diff(start), total)
-    has_cells = np.diff(new.vertex_cells.start) > 0
+    removed = int(CORNER_COUNT[old._types[change.removed]].sum(dtype=np.int64))
+    total = len(old._vertex_cells.items) - removed + len(of_added)
+    vars(new)["_vertex_cells"] = _merged(old._vertex_cells, vertices, change, np.diff(start), total)
+    has_cells = np.diff(new._vertex_cells.start) > 0
     ids[~has_cells] = -1  # no vertex of the mesh any more
-    if "vertices" in vars(old):
-        vars(new)["vertices"] = np.flatnonzero(has_cells).astype(np.int32)
+    if "_vertices" in vars(old):
+        vars(new)["_vertices"] = np.flatnonzero(has_cells).astype(np.int32)
     return vertices
 
 
@@ -143,29 +145,30 @@ def _change_lists(lists: Rows, features: Kind, change: Change, counts: np.ndarra
 def _merged(lists: Rows, features: Kind, change: Change, counts: np.ndarray, total: int) -> Rows:
     """counts : (k,) features of each added cell."""
     added = np.sort(features.of_added.astype(np.int64) << 32 | np.repeat(change.added, counts))
-    return Rows(*merge_lists(lists, change.new_of_old, features, added, total))
+    return merge_lists(lists, change.new_of_old, features, added, total)
 
 
 def _change_face_table(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.ndarray) -> FaceTable:
     known = _known(old)
-    _, triangles = list_triangles(new.types[change.added], corners[change.added])
-    found = find_faces(triangles, known)
+    _, triangles = list_triangles(new._types[change.added], corners[change.added])
+    found = np.full(len(triangles), -1, np.int32)
+    find_faces(triangles, known, found)
     unknown = np.flatnonzero(found < 0)
     if len(unknown):
-        found[unknown] = len(old.faces) + number_triangles(triangles[unknown], new.vertex_limit)[1]
-    state = np.zeros(max(len(old.faces), int(found.max(initial=-1)) + 1), np.int8)
-    state[pick_lists(*old.cell_faces, change.removed)] = LOST
+        found[unknown] = len(old._faces) + number_triangles(triangles[unknown], new.vertex_limit)[1]
+    state = np.zeros(max(len(old._faces), int(found.max(initial=-1)) + 1), np.int8)
+    state[pick_lists(old._cell_faces, change.removed)] = LOST
     state[found] |= GAINED
-    start = starts_of(new.types, FACE_COUNT)
+    start = starts_of(new._types, FACE_COUNT)
     names, numbers, moved, is_held, pieces = number_faces(known, change, start, found, state)
     touched, new_state = moved[:, 0].copy(), np.zeros(len(numbers), np.int8)
     new_state[touched] = state[numbers[touched]]
-    numbers[touched[numbers[touched] >= len(old.faces)]] = -1
-    faces = pick_rows(old.faces, pieces, len(numbers))
-    begin, seen = list_triangles(new.types[moved[:, 1]], corners[moved[:, 1]])
+    numbers[touched[numbers[touched] >= len(old._faces)]] = -1
+    faces = pick_rows(old._faces, pieces, len(numbers))
+    begin, seen = list_triangles(new._types[moved[:, 1]], corners[moved[:, 1]])
     faces[touched] = seen[begin[:-1] + moved[:, 2]]  # as the cell sees it that is now the first
     features = TriMesh()
-    features.faces = faces
+    features._faces = faces
     return FaceTable(features, Kind(numbers, new_state, names[found], touched, pieces), names, start, is_held, known)
 
 
@@ -173,72 +176,81 @@ def _known(old: VolumeMesh) -> Known:
     owned = (
         old.cell_table.owned_faces
         if "cell_table" in vars(old)
-        else owners_of_faces(old.face_cells, len(old.types)).owned
+        else owners_of_faces(old._face_cells, len(old._types)).owned
     )
-    return Known(old.corners, old.vertex_cells, old.cell_faces, old.face_cells, owned.start, old.faces)
+    return Known(old._corners, old._vertex_cells, old._cell_faces, old._face_cells, owned.start, old._faces)
 
 
 def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change, table: FaceTable) -> Kind:
-    items = carry_rows(table.start, change, old.cell_faces, table.names, table.kind.of_added)
+    items = carry_rows(table.start, change, old._cell_faces, table.names, table.kind.of_added)
     vars(new)["_face_table"] = table.features, Rows(table.start, items)
     return table.kind
 
 
 def _change_face_cells(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> Rows:
-    rows = vars(new)["face_cells"] = _change_lists(old.face_cells, faces, change, FACE_COUNT[new.types])
+    rows = vars(new)["_face_cells"] = _change_lists(old._face_cells, faces, change, FACE_COUNT[new._types])
     return rows
 
 
 def _change_edge_table(old: VolumeMesh, change: Change, faces: FaceTable) -> EdgeTable:
     of_added, touched = (faces.kind.old_of_new[ids] for ids in (faces.kind.of_added, faces.kind.touched))
     gained = of_added[of_added >= 0]
-    state = mark_edges(faces.known, old.edges, old.face_edges, change, faces.is_held, gained)
-    sides = np.sort(triangle_sides(faces.features.faces, faces.kind.touched[touched < 0]))
-    return EdgeTable(*merge_edges(old.edges, state, sides))
+    state = np.zeros(len(old._edges), np.int8)
+    mark_edges(faces.known, old._edges, old._face_edges, change, faces.is_held, gained, state)
+    sides = np.sort(triangle_sides(faces.features._faces[faces.kind.touched[touched < 0]]))
+    return merge_edges(old._edges, state, sides)
 
 
 def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: FaceTable, table: EdgeTable) -> Kind:
-    face_edges = pick_renamed(old.face_edges, faces.kind.pieces, table.new_of_old, len(faces.kind.state))
-    find_sides(faces.features.faces, faces.kind, table, old.face_edges, face_edges)
+    face_edges = pick_renamed(old._face_edges, faces.kind.pieces, table.new_of_old, len(faces.kind.state))
+    find_sides(faces.features._faces, faces.kind, table, old._face_edges, face_edges)
     vars(faces.features)["_edge_table"] = table.edges, face_edges
-    types = new.types[change.added]
-    _, of_added = list_edges(types, starts_of(types, FACE_COUNT), faces.kind.of_added, face_edges)
+    types = new._types[change.added]
+    of_added = list_edges(types, Rows(starts_of(types, FACE_COUNT), faces.kind.of_added), face_edges).items
     touched = np.flatnonzero(table.state != UNTOUCHED).astype(np.int32)
     return Kind(table.old_of_new, table.state, of_added, touched, table.pieces)
 
 
 def _change_cell_edges(old: VolumeMesh, new: VolumeMesh, change: Change, table: EdgeTable, edges: Kind) -> None:
-    start = starts_of(new.types, EDGE_COUNT)
-    items = carry_rows(start, change, old.cell_edges, table.new_of_old, edges.of_added)
-    vars(new)["cell_edges"] = Rows(start, items)
+    start = starts_of(new._types, EDGE_COUNT)
+    items = carry_rows(start, change, old._cell_edges, table.new_of_old, edges.of_added)
+    vars(new)["_cell_edges"] = Rows(start, items)
 
 
 def _change_edge_cells(old: VolumeMesh, new: VolumeMesh, change: Change, edges: Kind) -> Rows:
-    rows = vars(new)["edge_cells"] = _change_lists(old.edge_cells, edges, change, EDGE_COUNT[new.types])
+    rows = vars(new)["_edge_cells"] = _change_lists(old._edge_cells, edges, change, EDGE_COUNT[new._types])
     return rows
 
 
 @kernel
-def _pieces_between(touched, count):
-    """As in Kind, of those of count features that are not touched, and have the same ids in both meshes."""
-    pieces, first, p = np.empty((len(touched) + 1, 3), np.int64), 0, 0
+def _list_pieces(touched, count, pieces):
+    """As in Kind, of those of count features that are not touched, and have the same ids in both meshes; returns how
+    many pieces there are."""
+    first = p = 0
     for t in range(len(touched) + 1):
         end = min(count, touched[t]) if t < len(touched) else count
         if first < end:
             pieces[p, 0], pieces[p, 1], pieces[p, 2] = first, first, end - first
             p += 1
         first = end + 1
-    return pieces[:p].copy()
+    return p
+
+
+def number_cells(kept: np.ndarray, counts: np.ndarray) -> Change:
+    """counts : (types, 2), cells before and cells added of each type."""
+    stay = int(np.count_nonzero(kept))
+    added, gone = int(counts[:, 1].sum()), len(kept) - stay
+    change = Change(
+        np.full(len(kept), -1, np.int32), np.full(stay + added, -1, np.int32), np.empty(gone, np.int32),
+        np.empty(added, np.int32), np.empty((gone + len(counts), 3), np.int64),
+    )  # fmt: skip
+    return change._replace(pieces=change.pieces[: _number_cells(kept, counts, change)].copy())
 
 
 @kernel
-def _number_cells(kept, counts):
-    """The fields of Change; counts : (types, 2), cells before and cells added of each type."""
-    new_of_old = np.full(len(kept), np.int32(-1))
-    removed = np.empty(len(kept), np.int32)
-    added = np.empty(counts[:, 1].sum(), np.int32)
-    old_of_new = np.full(len(kept) + len(added), np.int32(-1))
-    pieces = np.empty((len(kept) - np.count_nonzero(kept) + len(counts), 3), np.int64)
+def _number_cells(kept, counts, change):
+    """Returns how many pieces there are."""
+    new_of_old, old_of_new, removed, added, pieces = change
     i = gone = new = extra = p = 0
     for t in range(len(counts)):
         end = i + counts[t, 0]
@@ -257,4 +269,4 @@ def _number_cells(kept, counts):
         for _ in range(counts[t, 1]):
             added[extra] = new
             extra, new = extra + 1, new + 1
-    return new_of_old, old_of_new[:new].copy(), removed[:gone].copy(), added, pieces[:p].copy()
+    return p

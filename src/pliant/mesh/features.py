@@ -43,7 +43,7 @@ class Owned(NamedTuple):
 def elements_of(mesh: TriMesh) -> Elements:
     """Faces first, then the edges that no face has, then the points that nothing else names."""
     if not len(mesh.loose_edges) and not len(mesh.loose_points):
-        return Elements(mesh.faces, np.arange(len(mesh.faces), dtype=np.int32), mesh.face_edges)
+        return Elements(mesh._faces, np.arange(len(mesh.faces), dtype=np.int32), mesh._face_edges)
     loose_edges = np.flatnonzero(mesh.edge_face_count == 0).astype(np.int32)
     covered = np.zeros(mesh.vertex_limit, bool)
     covered[mesh.faces.ravel()] = True
@@ -61,7 +61,7 @@ def elements_of(mesh: TriMesh) -> Elements:
 
 def faces_of(mesh: TriMesh) -> Elements:
     """The faces alone, with no sides: for what happens between faces only."""
-    return Elements(mesh.faces, np.arange(len(mesh.faces), dtype=np.int32), np.full(mesh.faces.shape, -1, np.int32))
+    return Elements(mesh._faces, np.arange(len(mesh.faces), dtype=np.int32), np.full(mesh.faces.shape, -1, np.int32))
 
 
 def no_features(count: int) -> Owned:
@@ -72,23 +72,26 @@ def no_features(count: int) -> Owned:
 
 def assign_features(elements: Elements, edges: np.ndarray, vertex_count: int) -> Owned:
     """The first element in the given order that has a feature owns it."""
-    return Owned(*_first_owners(elements.corners, elements.sides, edges, vertex_count))
+    starts = np.zeros((2, len(elements.corners) + 1), np.int32)
+    vertex, edge = np.empty(vertex_count, np.int32), np.empty(len(edges), np.int32)
+    count = _give_to_first(elements.corners, elements.sides, starts, vertex, edge)
+    return Owned(starts[0], vertex[:count].copy(), starts[1], edge, np.take(edges, edge, axis=0))
 
 
 def gather_features(elements: Elements, edges: np.ndarray, vertex_count: int) -> Owned:
     """Few elements own all features, greedily in the given order."""
-    vertex_owner, edge_owner = _few_owners(elements.corners, elements.sides, vertex_count, len(edges))
-    vertex_start, vertex = _list_owned(elements.corners, vertex_owner)
-    edge_start, edge = _list_owned(elements.sides, edge_owner)
+    vertex_owner, edge_owner = np.full(vertex_count, -1, np.int32), np.full(len(edges), -1, np.int32)
+    _give_to_few(elements.corners, elements.sides, vertex_owner, edge_owner)
+    vertex_start, vertex = _owned(elements.corners, vertex_owner)
+    edge_start, edge = _owned(elements.sides, edge_owner)
     return Owned(vertex_start, vertex, edge_start, edge, np.take(edges, edge, axis=0))
 
 
 @kernel
-def _first_owners(corners, sides, edges, vertex_count):
-    vertex_taken, edge_taken = np.zeros(vertex_count, np.bool_), np.zeros(len(edges), np.bool_)
-    vertex_start, edge_start = np.zeros(len(corners) + 1, np.int32), np.zeros(len(corners) + 1, np.int32)
-    vertex, edge = np.empty(vertex_count, np.int32), np.empty(len(edges), np.int32)
-    ends = np.empty((len(edges), 2), np.int32)
+def _give_to_first(corners, sides, starts, vertex, edge):
+    """Writes the lists of Owned, starts : (2, k + 1) of vertices and of edges; returns how many vertices there are.
+    Every edge has an element."""
+    vertex_taken, edge_taken = np.zeros(len(vertex), np.bool_), np.zeros(len(edge), np.bool_)
     vertices = edge_count = 0
     for i in range(len(corners)):
         for k in range(3):
@@ -100,17 +103,15 @@ def _first_owners(corners, sides, edges, vertex_count):
             if e >= 0 and not edge_taken[e]:
                 edge_taken[e] = True
                 edge[edge_count] = e
-                ends[edge_count, 0], ends[edge_count, 1] = edges[e, 0], edges[e, 1]
                 edge_count += 1
-        vertex_start[i + 1], edge_start[i + 1] = vertices, edge_count
-    return vertex_start, vertex[:vertices].copy(), edge_start, edge, ends
+        starts[0, i + 1], starts[1, i + 1] = vertices, edge_count
+    return vertices
 
 
 @kernel
-def _few_owners(corners, sides, vertex_count, edge_count):
-    """Owners of vertices and of edges: elements with all sides free take them, with corners if these are free as well;
-    then what is left of their corners; then what is left, first where two sides are free."""
-    vertex_owner, edge_owner = np.full(vertex_count, np.int32(-1)), np.full(edge_count, np.int32(-1))
+def _give_to_few(corners, sides, vertex_owner, edge_owner):
+    """Owners of vertices and of edges, -1 at first: elements with all sides free take them, with corners if these are
+    free as well; then what is left of their corners; then what is left, first where two sides are free."""
     for least in (3, 2, 1):
         for i in range(len(corners)):
             taken = 0
@@ -128,7 +129,6 @@ def _few_owners(corners, sides, vertex_count, edge_count):
             _take_free(sides, edge_owner, i)
             if least < 3 or _all_free(corners, vertex_owner, i):
                 _take_free(corners, vertex_owner, i)
-    return vertex_owner, edge_owner
 
 
 @helper
@@ -143,10 +143,16 @@ def _take_free(ids, owner, i):
             owner[ids[i, k]] = i
 
 
-@kernel
-def _list_owned(ids, owner):
+def _owned(ids: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """start (k + 1,) and the ids that each element owns, in the order of the elements."""
-    start, out, count = np.zeros(len(ids) + 1, np.int32), np.empty(len(owner), np.int32), 0
+    start, out = np.zeros(len(ids) + 1, np.int32), np.empty(len(owner), np.int32)
+    return start, out[: _list_owned(ids, owner, start, out)].copy()
+
+
+@kernel
+def _list_owned(ids, owner, start, out):
+    """Returns how many there are."""
+    count = 0
     for i in range(len(ids)):
         for k in range(3):
             f = ids[i, k]
@@ -155,7 +161,7 @@ def _list_owned(ids, owner):
                 out[count] = f
                 count += 1
         start[i + 1] = count
-    return start, out[:count].copy()
+    return count
 
 
 @helper

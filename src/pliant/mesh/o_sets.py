@@ -39,8 +39,8 @@ def o_sets(mesh: VolumeMesh, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, n
     Raises TooManyOrphans if there are more than ``most`` of one kind.
     """
     cells = mesh.cell_table
-    every_edge = np.arange(len(mesh.edges), dtype=np.int32)
-    vertex_face = find_orphans(_faces_of_vertices, cells, mesh.vertices, cells.owned_faces, most)
+    every_edge = np.arange(len(mesh._edges), dtype=np.int32)
+    vertex_face = find_orphans(_faces_of_vertices, cells, mesh._vertices, cells.owned_faces, most)
     edge_edge = find_orphans(_edges_of_edges, cells, every_edge, cells.owned_edges, most)
     return _as_pairs(np.sort(vertex_face)), _as_pairs(np.sort(edge_edge))
 

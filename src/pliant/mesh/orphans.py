@@ -49,10 +49,12 @@ class TooManyOrphans(MeshError):
 def incidence_of(mesh: TriMesh, elements: Elements, owned: Owned) -> Incidence:
     """Which elements have which features; for the expansion, elements in the order of places and what they own."""
     vertex_rank, edge_rank = _ranks(owned.vertex, mesh.vertex_limit), _ranks(owned.edge, len(mesh.edges))
-    corners, sides = _renamed(elements.corners, vertex_rank), _renamed(elements.sides, edge_rank)
-    vertex_start, vertex_places = _list_places(corners, len(owned.vertex))
-    edge_start, edge_places = _list_places(sides, len(owned.edge))
-    reach = _reach(corners, sides, vertex_start, vertex_places, edge_start, edge_places)
+    corners, sides = np.take(vertex_rank, elements.corners), np.empty_like(elements.sides)
+    _rename(elements.sides, edge_rank, sides)
+    vertex_start, vertex_places = _places(corners, len(owned.vertex))
+    edge_start, edge_places = _places(sides, len(owned.edge))
+    reach = np.zeros((len(corners), REACH_WORDS), np.int64)
+    _find_reach(corners, sides, vertex_start, vertex_places, edge_start, edge_places, reach)
     face_place = _ranks(elements.face, len(mesh.faces))
     return Incidence(
         corners, sides, vertex_start, vertex_places, edge_start, edge_places, reach, vertex_rank, edge_rank, face_place
@@ -90,42 +92,50 @@ def _sorted(pairs: np.ndarray) -> np.ndarray:
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-@kernel
-def _ranks(ids, count):
+def _ranks(ids: np.ndarray, count: int) -> np.ndarray:
     """The inverse: rank[ids[r]] = r; -1 for what is not among the ids, and negative ids are no ids."""
-    rank = np.full(count, np.int32(-1))
-    for r in range(len(ids)):
-        if ids[r] >= 0:
-            rank[ids[r]] = r
+    rank = np.full(count, -1, np.int32)
+    _rank(ids, rank)
     return rank
 
 
 @kernel
-def _renamed(features, rank):
-    out = np.empty(features.shape, np.int32)
-    for i in range(len(features)):
-        for k in range(3):
-            out[i, k] = rank[features[i, k]] if features[i, k] >= 0 else -1
-    return out
+def _rank(ids, rank):
+    for r in range(len(ids)):
+        if ids[r] >= 0:
+            rank[ids[r]] = r
 
 
 @kernel
-def _list_places(features, feature_count):
-    """Lists of the elements that have a feature, (k, 3) ranks or -1; a degenerate face is listed once as well."""
-    start = np.zeros(feature_count + 1, np.int32)
+def _rename(features, rank, out):
+    for i in range(len(features)):
+        for k in range(3):
+            out[i, k] = rank[features[i, k]] if features[i, k] >= 0 else -1
+
+
+def _places(features: np.ndarray, feature_count: int) -> tuple[np.ndarray, np.ndarray]:
+    """(start, places): the elements that have each feature; features : (k, 3) ranks or -1."""
+    start, places = np.zeros(feature_count + 1, np.int32), np.empty(features.size, np.int32)
+    return start, places[: _list_places(features, start, places)].copy()
+
+
+@kernel
+def _list_places(features, start, places):
+    """Returns how many there are; a degenerate face is listed once as well."""
+    feature_count = len(start) - 1
     for i in range(len(features)):
         for k in range(3):
             if names_first(features, i, k):
                 start[features[i, k] + 1] += 1
     for f in range(feature_count):
         start[f + 1] += start[f]
-    places, fill = np.empty(start[feature_count], np.int32), start.copy()
+    fill = start.copy()
     for i in range(len(features)):
         for k in range(3):
             if names_first(features, i, k):
                 places[fill[features[i, k]]] = i
                 fill[features[i, k]] += 1
-    return start, places
+    return start[feature_count]
 
 
 @helper
@@ -136,14 +146,12 @@ def names_first(features, i, k):
 
 
 @kernel
-def _reach(corners, sides, vertex_start, vertex_places, edge_start, edge_places):
-    out = np.zeros((len(corners), REACH_WORDS), np.int64)
+def _find_reach(corners, sides, vertex_start, vertex_places, edge_start, edge_places, out):
     for i in range(len(corners)):
         for k in range(3):  # the owners of its vertices have its own corners among theirs
             _add_corners(out, i, corners, vertex_places[vertex_start[corners[i, k]]])
             if sides[i, k] >= 0:
                 _add_corners(out, i, corners, edge_places[edge_start[sides[i, k]]])
-    return out
 
 
 @helper

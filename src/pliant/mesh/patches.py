@@ -31,19 +31,31 @@ def patches_of(elements: Elements, begin: np.ndarray, edge_count: int, vertex_co
     """The discs among the nodes of a hierarchy over these elements, in the order of places; begin: of its leaves."""
     corners = elements.corners
     twin = twins_of(elements.sides, edge_count)
-    turned, seam = _turn(corners, twin)
-    leaf, counts = _leaf_of_place(begin), np.array([vertex_count, edge_count])
-    is_disc, size = _discs(corners, elements.face, elements.sides, leaf, twin, seam, counts, len(begin) - 1)
-    return Patches(*_contours(corners, begin, leaf, twin, turned, is_disc, size, vertex_count), turned)
+    turned, seam = np.zeros(len(corners), np.bool_), np.zeros(twin.size, np.bool_)
+    _turn(corners, twin, turned, seam)
+    leaves = len(begin) - 1
+    leaf = np.repeat(np.arange(leaves, 2 * leaves, dtype=np.int32), np.diff(begin))  # by heap index, of each place
+    is_disc, size = np.zeros(2 * leaves, np.bool_), np.zeros(2 * leaves, np.int64)
+    _find_discs(elements, leaf, twin, seam, (vertex_count, edge_count), (is_disc, size))
+    start = np.zeros(2 * leaves + 1, np.int64)
+    np.cumsum(np.where(is_disc, size, 0), out=start[1:])
+    loop = np.empty(start[-1], np.int32)
+    _walk_contours(corners, begin, leaf, twin, turned, (is_disc, size), vertex_count, (start, loop))
+    return Patches(start, loop, turned)
 
 
 _BORDER, _NON_MANIFOLD = -1, -2
 
 
-@kernel
-def twins_of(sides, edge_count):
+def twins_of(sides: np.ndarray, edge_count: int) -> np.ndarray:
     """(3 k,) the other side, 3 * place + corner, at the same edge; _BORDER: there is none; _NON_MANIFOLD: several."""
-    out = np.full(3 * len(sides), _BORDER, np.int32)
+    out = np.full(sides.size, _BORDER, np.int32)
+    _find_twins(sides, edge_count, out)
+    return out
+
+
+@kernel
+def _find_twins(sides, edge_count, out):
     first, count = np.full(edge_count, -1, np.int32), np.zeros(edge_count, np.int32)
     for s in range(3 * len(sides)):
         e = sides[s // 3, s % 3]
@@ -57,17 +69,14 @@ def twins_of(sides, edge_count):
         e = sides[s // 3, s % 3]
         if e < 0 or count[e] > 2:
             out[s] = _NON_MANIFOLD
-    return out
 
 
 @kernel
-def _turn(corners, twin):
+def _turn(corners, twin, turned, seam):
     """Which faces to turn over so that neighbours agree, and at which sides (seams of one-sided surfaces) they still
-    do not."""
+    do not; both are False at first."""
     count = len(corners)
-    turned, seen = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-    seam = np.zeros(3 * count, np.bool_)
-    queue = np.empty(count, np.int32)
+    seen, queue = np.zeros(count, np.bool_), np.empty(count, np.int32)
     for root in range(count):
         if seen[root]:
             continue
@@ -91,18 +100,6 @@ def _turn(corners, twin):
                 elif turned[j] != (turned[i] != same_way):
                     seam[3 * i + c] = True
                     seam[other] = True
-    return turned, seam
-
-
-@kernel
-def _leaf_of_place(begin):
-    """The leaf, by heap index, that holds each place."""
-    leaves = len(begin) - 1
-    out = np.empty(begin[leaves], np.int32)
-    for leaf in range(leaves):
-        for i in range(begin[leaf], begin[leaf + 1]):
-            out[i] = leaves + leaf
-    return out
 
 
 @helper
@@ -123,12 +120,15 @@ def _root(parent, i):
 
 
 @kernel
-def _discs(corners, face, sides, leaf, twin, seam, counts, leaves):
-    """(is_disc, boundary sides) of every node by heap index; 0 sides for nodes that are no surface.
+def _find_discs(elements, leaf, twin, seam, counts, out):
+    """out : is_disc and the number of boundary sides of every node by heap index, both 0 at first and for nodes that
+    are no surface.
 
     counts: of vertices and edges.
     """
-    count = len(corners)
+    corners, face, sides = elements
+    is_disc, size = out
+    count, leaves = len(corners), len(is_disc) // 2
     faces, broken = np.zeros(2 * leaves, np.int64), np.zeros(2 * leaves, np.bool_)
     for i in range(count):
         faces[leaf[i]] += 1
@@ -152,7 +152,6 @@ def _discs(corners, face, sides, leaf, twin, seam, counts, leaves):
                 broken[node] |= twin[s] == _NON_MANIFOLD or seam[s]
             last[e] = s // 3
     joints = _joints(leaf, twin, inner)
-    is_disc, size = np.zeros(2 * leaves, np.bool_), np.zeros(2 * leaves, np.int64)
     for node in range(2 * leaves - 1, 0, -1):
         if node < leaves:
             for child in (2 * node, 2 * node + 1):
@@ -165,10 +164,9 @@ def _discs(corners, face, sides, leaf, twin, seam, counts, leaves):
             size[node] = 3 * faces[node] - 2 * inner[node]
             euler = faces[node] + inner[node] - again[node]
             is_disc[node] = size[node] > 0 and euler == 1 and faces[node] - joints[node] == 1
-    return is_disc, size
 
 
-@kernel
+@helper
 def _joints(leaf, twin, inner):
     """(nodes,) how many pieces of surface become one at each node, from the bottom up."""
     start = np.zeros(len(inner) + 1, np.int64)
@@ -191,18 +189,17 @@ def _joints(leaf, twin, inner):
 
 
 @kernel
-def _contours(corners, begin, leaf, twin, turned, is_disc, size, vertex_count):
-    """(start, loop): the boundary vertices of each disc in order.
+def _walk_contours(corners, begin, leaf, twin, turned, discs, vertex_count, contours):
+    """contours : start and loop; writes the boundary vertices of each disc in order.
 
     Boundary sides of a node are those of its children whose other face is not in it too.
     """
+    (is_disc, size), (start, loop) = discs, contours
     leaves = len(begin) - 1
-    first, start = np.zeros(2 * leaves + 1, np.int64), np.zeros(2 * leaves + 1, np.int64)
+    first = np.zeros(2 * leaves + 1, np.int64)
     for node in range(2 * leaves):
         first[node + 1] = first[node] + size[node]
-        start[node + 1] = start[node] + (size[node] if is_disc[node] else 0)
-    side, loop = np.empty(first[2 * leaves], np.int32), np.empty(start[2 * leaves], np.int32)
-    after = np.empty(vertex_count, np.int32)
+    side, after = np.empty(first[2 * leaves], np.int32), np.empty(vertex_count, np.int32)
     above, lowest = 0, leaves  # levels above the leaves, and the first node of that level
     for node in range(2 * leaves - 1, 0, -1):
         if node < lowest:
@@ -224,7 +221,6 @@ def _contours(corners, begin, leaf, twin, turned, is_disc, size, vertex_count):
                     out += 1
         if is_disc[node]:
             _walk(corners, turned, side, first[node], out, after, loop, start[node])
-    return start, loop
 
 
 @helper

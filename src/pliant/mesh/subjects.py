@@ -35,8 +35,8 @@ class Subject(NamedTuple):
                 elements[:, 1] = self.features.volume_faces[elements[:, 1]]
             else:
                 elements = self.features.volume_edges[elements]
-        first = self.volume.vertex_cells if kind == VERTEX_FACE else self.volume.edge_cells
-        second = self.volume.face_cells if kind == VERTEX_FACE else self.volume.edge_cells
+        first = self.volume._vertex_cells if kind == VERTEX_FACE else self.volume._edge_cells
+        second = self.volume._face_cells if kind == VERTEX_FACE else self.volume._edge_cells
         return elements, *_cells_beside(elements, first, second)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import ShapeError, as_indices
-from pliant._jit import kernel
+from pliant._arrays import ShapeError, as_indices, read_only
+from pliant._jit import helper, kernel
 from pliant.mesh.foreign import triangles_of
 
 
@@ -27,14 +27,29 @@ class TriMesh:
         if edges is None and points is None:
             faces, edges, points = triangles_of(faces)
         # Copies: what is derived from them is kept, and must not go stale when the caller's arrays change.
-        self.faces: np.ndarray = as_indices(() if faces is None else faces, "faces", 3).copy()
-        self.loose_edges: np.ndarray = as_indices(() if edges is None else edges, "edges", 2).copy()
-        self.loose_points: np.ndarray = as_indices(() if points is None else points, "points", 1).copy()
+        self._faces: np.ndarray = as_indices(() if faces is None else faces, "faces", 3).copy()
+        self._loose_edges: np.ndarray = as_indices(() if edges is None else edges, "edges", 2).copy()
+        self._loose_points: np.ndarray = as_indices(() if points is None else points, "points", 1).copy()
 
     def __repr__(self) -> str:
         loose = f", {len(self.loose_edges)} loose edges" if len(self.loose_edges) else ""
         loose += f", {len(self.loose_points)} loose points" if len(self.loose_points) else ""
         return f"TriMesh({len(self.faces)} faces{loose})"
+
+    @property
+    def faces(self) -> np.ndarray:
+        """(m, 3) int32"""
+        return read_only(self._faces)
+
+    @property
+    def loose_edges(self) -> np.ndarray:
+        """(k, 2) int32"""
+        return read_only(self._loose_edges)
+
+    @property
+    def loose_points(self) -> np.ndarray:
+        """(k,) int32"""
+        return read_only(self._loose_points)
 
     @cached_property
     def vertex_limit(self) -> int:
@@ -44,18 +59,29 @@ class TriMesh:
 
     @cached_property
     def _edge_table(self) -> tuple[np.ndarray, np.ndarray]:
-        return _unique_edges(self.faces, self.loose_edges, self.vertex_limit)
+        face_edges = np.empty(self._faces.shape, np.int32)
+        edges = np.empty((face_edges.size + len(self._loose_edges), 2), np.int32)
+        count = _number_edges(self._faces, self._loose_edges, self.vertex_limit, edges, face_edges)
+        return edges[:count].copy(), face_edges
+
+    @property
+    def _edges(self) -> np.ndarray:
+        return self._edge_table[0]
+
+    @property
+    def _face_edges(self) -> np.ndarray:
+        return self._edge_table[1]
 
     @property
     def edges(self) -> np.ndarray:
         """(e, 2) int32: every edge once, smaller vertex first, in lexicographic order; no edge joins a vertex to
         itself."""
-        return self._edge_table[0]
+        return read_only(self._edges)
 
     @property
     def face_edges(self) -> np.ndarray:
         """(m, 3) int32: edge ids of the sides f0 f1, f1 f2, f2 f0; -1 where both ends are one vertex."""
-        return self._edge_table[1]
+        return read_only(self._face_edges)
 
     @cached_property
     def vertices(self) -> np.ndarray:
@@ -63,13 +89,13 @@ class TriMesh:
         used = np.zeros(self.vertex_limit, bool)
         for array in (self.faces, self.loose_edges, self.loose_points):
             used[array.ravel()] = True
-        return np.flatnonzero(used).astype(np.int32)
+        return read_only(np.flatnonzero(used).astype(np.int32))
 
     @cached_property
     def edge_face_count(self) -> np.ndarray:
         """(e,) number of faces at each edge: 0 loose, 1 boundary, 2 regular, more: non-manifold."""
         sides = self.face_edges[self.face_edges >= 0]
-        return np.bincount(sides, minlength=len(self.edges))
+        return read_only(np.bincount(sides, minlength=len(self.edges)))
 
     @property
     def boundary_edges(self) -> np.ndarray:
@@ -87,20 +113,24 @@ class TriMesh:
         vertex = corner[first]
         start = np.zeros(self.vertex_limit + 1, np.int64)
         np.cumsum(np.bincount(vertex, minlength=self.vertex_limit), out=start[1:])
-        return start, face[np.argsort(vertex, kind="stable")]
+        return read_only((start, face[np.argsort(vertex, kind="stable")]))
 
     @cached_property
     def components(self) -> np.ndarray:
         """(vertex_limit,) int32: label of the connected component of each vertex; -1 for vertices that take no part."""
-        label = _components(self.edges, self.vertex_limit)
+        label = np.arange(self.vertex_limit)
+        _unite(self._edges, label)
         taking_part = np.full(self.vertex_limit, -1, np.int32)
         taking_part[self.vertices] = np.unique(label[self.vertices], return_inverse=True)[1]
-        return taking_part
+        return read_only(taking_part)
 
 
 @kernel
-def _unique_edges(faces, loose, vertex_count):
-    """Sorted unique edges and the edge ids of each face: buckets by smaller vertex, each bucket a few entries long."""
+def _number_edges(faces, loose, vertex_count, edges, face_edges):
+    """Writes the unique edges in lexicographic order and the edge ids of each face; returns how many edges there are.
+
+    Buckets by smaller vertex, each of them sorted: mostly a few entries.
+    """
     side_count = 3 * len(faces)
     total = side_count + len(loose)
     lower, upper = np.empty(total, np.int32), np.empty(total, np.int32)
@@ -119,25 +149,56 @@ def _unique_edges(faces, loose, vertex_count):
     for s in range(total):
         slot[fill[lower[s]]] = s
         fill[lower[s]] += 1
-    edges, edge_of_side = np.empty((total, 2), np.int32), np.empty(total, np.int32)
+    edge_of_side, spare = np.empty(total, np.int32), np.empty(total, np.int64)
     count = 0
     for v in range(vertex_count):
+        _sort_sides(slot, start[v], start[v + 1], upper, spare)
         count = _number_bucket(v, slot, start[v], start[v + 1], upper, edges, edge_of_side, count)
-    face_edges = np.empty((len(faces), 3), np.int32)
     for s in range(side_count):
         face_edges[s // 3, s % 3] = edge_of_side[s]
-    return edges[:count].copy(), face_edges
+    return count
 
 
-@kernel
+# Sides that are sorted by insertion: nearly all vertices have fewer; for one with 80,000 it took over ten seconds.
+_FEW_SIDES = 32
+
+
+@helper
+def _sort_sides(slot, begin, end, upper, spare):
+    """Sort slot[begin:end] by the other end of the sides: short runs by insertion, then merged in pairs."""
+    for first in range(begin, end, _FEW_SIDES):
+        last = min(first + _FEW_SIDES, end)
+        for i in range(first + 1, last):
+            s, j = slot[i], i
+            while j > first and upper[slot[j - 1]] > upper[s]:
+                slot[j] = slot[j - 1]
+                j -= 1
+            slot[j] = s
+    length = _FEW_SIDES
+    while length < end - begin:
+        for first in range(begin, end - length, 2 * length):
+            _merge_runs(slot, first, first + length, min(first + 2 * length, end), upper, spare)
+        length *= 2
+
+
+@helper
+def _merge_runs(slot, begin, middle, end, upper, spare):
+    """Merge the sorted slot[begin:middle] and slot[middle:end]."""
+    for i in range(begin, middle):
+        spare[i] = slot[i]
+    i, j = begin, middle
+    for k in range(begin, end):
+        if i < middle and (j == end or upper[spare[i]] <= upper[slot[j]]):
+            slot[k] = spare[i]
+            i += 1
+        else:
+            slot[k] = slot[j]
+            j += 1
+
+
+@helper
 def _number_bucket(v, slot, begin, end, upper, edges, edge_of_side, count):
-    """Insertion sort of one vertex's sides by their other end; equal ones share an id, loops get -1."""
-    for i in range(begin + 1, end):
-        s, j = slot[i], i
-        while j > begin and upper[slot[j - 1]] > upper[s]:
-            slot[j] = slot[j - 1]
-            j -= 1
-        slot[j] = s
+    """Numbers the sorted sides of one vertex from count on; equal ones share an id, loops get -1."""
     for i in range(begin, end):
         other = upper[slot[i]]
         if other == v:
@@ -152,9 +213,8 @@ def _number_bucket(v, slot, begin, end, upper, edges, edge_of_side, count):
 
 
 @kernel
-def _components(edges, vertex_count):
-    """Smallest vertex of each vertex's component, by union-find with path halving."""
-    parent = np.arange(vertex_count)
+def _unite(edges, parent):
+    """Smallest vertex of each vertex's component, by union-find with path halving; parent : each its own, at first."""
     for e in range(len(edges)):
         a, b = edges[e, 0], edges[e, 1]
         while parent[a] != a:
@@ -164,9 +224,8 @@ def _components(edges, vertex_count):
             parent[b] = parent[parent[b]]
             b = parent[b]
         parent[max(a, b)] = min(a, b)
-    for v in range(vertex_count):
+    for v in range(len(parent)):
         parent[v] = parent[parent[v]]  # parents are smaller, so theirs is final already
-    return parent
 
 
 def as_mesh(mesh: Any) -> TriMesh:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from pliant._arrays import DtypeError, MeshError, ShapeError, as_indices, require_in_range, thread_count
+from pliant._arrays import DtypeError, MeshError, ShapeError, as_indices, read_only, require_in_range, thread_count
 from pliant._threads import Crew
 from pliant.mesh.cell_features import Cells, cells_of
 from pliant.mesh.cells import (
@@ -24,12 +25,12 @@ from pliant.mesh.cells import (
     list_edges,
     list_triangles,
     number_triangles,
-    pick_faces,
     transpose,
 )
 from pliant.mesh.changes import carry_over, change_cells
 from pliant.mesh.foreign import with_blocks
 from pliant.mesh.o_sets import o_sets
+from pliant.mesh.orphans import TooManyOrphans
 from pliant.mesh.triangles import TriMesh
 
 IGNORED = ("vertex", "line")
@@ -57,14 +58,15 @@ class Surface(TriMesh):
     """
 
     def __init__(self, volume: VolumeMesh) -> None:
-        self.volume_edges: np.ndarray
-        self.volume_faces: np.ndarray = np.flatnonzero(volume.boundary).astype(np.int32)
-        faces, self.volume_edges, edges, sides = pick_faces(
-            self.volume_faces, volume.faces, volume.face_edges, volume.edges
-        )
-        super().__init__(faces)
-        self.cells: np.ndarray = volume.face_cells.items[volume.face_cells.start[self.volume_faces]]
-        self._picked = edges, sides
+        self.volume_faces: np.ndarray = read_only(np.flatnonzero(volume.boundary).astype(np.int32))
+        super().__init__(volume.faces[self.volume_faces])
+        self.cells: np.ndarray = read_only(volume.face_cells.items[volume.face_cells.start[self.volume_faces]])
+        # Edges in lexicographic order stay so: this is what TriMesh derives, without sorting once more.
+        sides, rank = volume.face_edges[self.volume_faces], np.zeros(len(volume.edges), np.int32)
+        rank[sides] = 1
+        self.volume_edges: np.ndarray = read_only(np.flatnonzero(rank).astype(np.int32))
+        rank[self.volume_edges] = np.arange(len(self.volume_edges))
+        self._picked = volume.edges[self.volume_edges], rank[sides]
 
     @cached_property
     def _edge_table(self) -> tuple[np.ndarray, np.ndarray]:
@@ -94,37 +96,50 @@ class VolumeMesh:
             given = _joined(given)
         _require_known(given)
         # Copies: what is derived from them is kept, and must not go stale when the caller's arrays change.
-        self.cells: dict[str, np.ndarray] = {
+        self._cells: dict[str, np.ndarray] = {
             name: as_indices(given.get(name, ()), name, _columns(name)).copy() for name in TYPES
         }
         first = 0
-        for name, array in self.cells.items():
+        for name, array in self._cells.items():
             i, vertex = first_repetition(array)
             if i >= 0:
                 raise RepeatedVertexError(f"{name} {i} (cell {first + i}) names vertex {vertex} twice")
             first += len(array)
 
     def __repr__(self) -> str:
-        parts = [f"{len(array)} {name}" for name, array in self.cells.items() if len(array)]
+        parts = [f"{len(array)} {name}" for name, array in self._cells.items() if len(array)]
         return f"VolumeMesh({', '.join(parts) or '0 cells'})"
 
-    @cached_property
+    @property
+    def cells(self) -> Mapping[str, np.ndarray]:
+        """(m, k) int32 of each type."""
+        return MappingProxyType({name: read_only(array) for name, array in self._cells.items()})
+
+    @property
     def types(self) -> np.ndarray:
         """(c,) int8: the type of each cell, an index into ``type_names``."""
-        counts = [len(array) for array in self.cells.values()]
+        return read_only(self._types)
+
+    @cached_property
+    def _types(self) -> np.ndarray:
+        counts = [len(array) for array in self._cells.values()]
         return np.repeat(np.arange(len(TYPES), dtype=np.int8), counts)
 
     @property
     def solid_count(self) -> int:
         """Cells below this number are solids, the others are shells."""
-        return sum(len(self.cells[name]) for name in TYPES[:SOLID_TYPES])
+        return sum(len(self._cells[name]) for name in TYPES[:SOLID_TYPES])
 
-    @cached_property
+    @property
     def corners(self) -> np.ndarray:
         """(c, 8) int32: vertices of each cell, the last one repeated to fill up."""
+        return read_only(self._corners)
+
+    @cached_property
+    def _corners(self) -> np.ndarray:
         out = np.empty((len(self.types), MOST_CORNERS), np.int32)
         first = 0
-        for array in self.cells.values():
+        for array in self._cells.values():
             block = out[first : first + len(array)]
             block[:, : array.shape[1]] = array
             block[:, array.shape[1] :] = array[:, -1:]
@@ -139,21 +154,43 @@ class VolumeMesh:
     @cached_property
     def vertex_limit(self) -> int:
         """One more than the largest vertex index in use."""
-        return max((int(array.max()) + 1 for array in self.cells.values() if array.size), default=0)
+        return max((int(array.max()) + 1 for array in self._cells.values() if array.size), default=0)
 
-    @cached_property
+    @property
     def vertices(self) -> np.ndarray:
         """Ids of the vertices that take part, ascending."""
+        return read_only(self._vertices)
+
+    @cached_property
+    def _vertices(self) -> np.ndarray:
         used = np.zeros(self.vertex_limit, bool)
-        for array in self.cells.values():
+        for array in self._cells.values():
             used[array.ravel()] = True
         return np.flatnonzero(used).astype(np.int32)
 
     @cached_property
     def _face_table(self) -> tuple[TriMesh, Rows]:
-        start, triangles = list_triangles(self.types, self.corners)
+        start, triangles = list_triangles(self._types, self._corners)
         faces, ids = number_triangles(triangles, self.vertex_limit)
         return TriMesh(faces), Rows(start, ids)
+
+    # What kernels get of what is public below: numba would compile them once more for read-only arrays.
+
+    @property
+    def _faces(self) -> np.ndarray:
+        return self._face_table[0]._faces
+
+    @property
+    def _edges(self) -> np.ndarray:
+        return self._face_table[0]._edges
+
+    @property
+    def _face_edges(self) -> np.ndarray:
+        return self._face_table[0]._face_edges
+
+    @property
+    def _cell_faces(self) -> Rows:
+        return self._face_table[1]
 
     def features(self) -> TriMesh:
         """A TriMesh of all faces, those inside too: it has the faces, edges and vertices of this mesh, by these ids."""
@@ -181,37 +218,57 @@ class VolumeMesh:
     @property
     def cell_faces(self) -> Rows:
         """Faces of each cell, in the order of its polygons; both triangles of a quadrilateral together."""
-        return self._face_table[1]
+        return read_only(self._cell_faces)
 
-    @cached_property
+    @property
     def cell_edges(self) -> Rows:
         """Edges of each cell, diagonals too, ascending."""
-        return Rows(*list_edges(self.types, *self.cell_faces, self.face_edges))
+        return read_only(self._cell_edges)
 
     @cached_property
+    def _cell_edges(self) -> Rows:
+        return list_edges(self._types, self._cell_faces, self._face_edges)
+
+    @property
     def vertex_cells(self) -> Rows:
         """Cells at each of vertex_limit vertices, ascending."""
-        return Rows(*transpose(*list_corners(self.corners, self.corner_count), self.vertex_limit))
+        return read_only(self._vertex_cells)
 
     @cached_property
+    def _vertex_cells(self) -> Rows:
+        return transpose(list_corners(self._types, self._corners), self.vertex_limit)
+
+    @property
     def edge_cells(self) -> Rows:
         """Cells at each edge, ascending."""
-        return Rows(*transpose(*self.cell_edges, len(self.edges)))
+        return read_only(self._edge_cells)
 
     @cached_property
+    def _edge_cells(self) -> Rows:
+        return transpose(self._cell_edges, len(self.edges))
+
+    @property
     def face_cells(self) -> Rows:
         """Cells at each face, ascending: solids before shells, any number of either."""
-        return Rows(*transpose(*self.cell_faces, len(self.faces)))
+        return read_only(self._face_cells)
+
+    @cached_property
+    def _face_cells(self) -> Rows:
+        return transpose(self._cell_faces, len(self.faces))
 
     @cached_property
     def cell_table(self) -> Cells:
         """Cells with their features, and which of them they own: what the stages need to know."""
         return cells_of(self)
 
-    @cached_property
+    @property
     def solids_at_faces(self) -> np.ndarray:
         """(m,) int8: how many solids have each face, 2 if more; a solid that is listed twice is one."""
-        return count_solids(*self.face_cells, self.types, self.corners)
+        return read_only(self._solids_at_faces)
+
+    @cached_property
+    def _solids_at_faces(self) -> np.ndarray:
+        return count_solids(self._face_cells, self._types, self._corners)
 
     @property
     def boundary(self) -> np.ndarray:
@@ -225,11 +282,23 @@ class VolumeMesh:
         to the other; -1 for vertices that take no part."""
         return self.features().components  # the edges of a cell join all its vertices
 
-    @cached_property
+    @property
     def o_sets(self) -> tuple[np.ndarray, np.ndarray]:
         """The orphans, (vertex, face) and (edge, edge), (k, 2) int32 each, sorted, the smaller edge first: without a
         common vertex, and every cell of the one shares a vertex with every cell of the other."""
+        return read_only(self._o_sets)
+
+    @cached_property
+    def _o_sets(self) -> tuple[np.ndarray, np.ndarray]:
         return o_sets(self)
+
+    @cached_property
+    def has_o_sets(self) -> bool:
+        """Whether ``o_sets`` are few enough to be listed: n cells at one vertex have about n^2."""
+        try:
+            return bool(self._o_sets)
+        except TooManyOrphans:
+            return False
 
     def surface(self) -> Surface:
         """The faces on the boundary as a triangle mesh, with the same vertices."""
@@ -251,7 +320,7 @@ class VolumeMesh:
         kept = np.ones(len(self.types), bool)
         kept[self._as_cells(remove)] = False
         new = VolumeMesh.__new__(VolumeMesh)  # nothing has to be checked again
-        new.cells, change = change_cells(self, kept, added.cells)
+        new._cells, change = change_cells(self, kept, added._cells)
         carry_over(self, new, change, crew)
         return new
 
@@ -273,7 +342,7 @@ class VolumeMesh:
 
     def require_in_range(self, vertex_count: int) -> None:
         """Every cell names some of vertex_count vertices."""
-        for name, array in self.cells.items():
+        for name, array in self._cells.items():
             require_in_range(array, name, vertex_count)
 
 

@@ -16,14 +16,15 @@ def canonical_order(pairs: np.ndarray) -> np.ndarray:
         return np.lexsort((pairs[:, 1], pairs[:, 0]))
     order = np.arange(len(pairs))
     for column in (1, 0):  # the second pass keeps the order of the first among equals
-        order = _counted(pairs, column, order, largest + 1)
+        before, order = order, np.empty_like(order)
+        _sort_by(pairs, column, before, largest + 1, order)
     return order
 
 
 @kernel
-def _counted(pairs, column, order, limit):
+def _sort_by(pairs, column, order, limit, out):
     """The order, sorted by a column with ids below the limit; rows with equal ids stay as they were."""
-    start, out = np.zeros(limit + 1, np.int64), np.empty(len(order), np.int64)
+    start = np.zeros(limit + 1, np.int64)
     for i in range(len(order)):
         start[pairs[i, column] + 1] += 1
     for v in range(limit):
@@ -32,4 +33,3 @@ def _counted(pairs, column, order, limit):
         v = pairs[order[i], column]
         out[start[v]] = order[i]
         start[v] += 1
-    return out

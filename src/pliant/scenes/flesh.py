@@ -111,13 +111,18 @@ def mirrored(bones: Sequence[Bone]) -> list[Bone]:
     ]
 
 
-@kernel
-def depths_below(flesh, points):
+def depths_below(flesh: Flesh, points: np.ndarray) -> np.ndarray:
     """(n,) about how far points (n, 3) are outside of the flesh; negative inside."""
-    out, room = np.empty(len(points)), np.empty(len(flesh.parents))
+    out = np.empty(len(points))
+    _measure_depths(flesh, points, out)
+    return out
+
+
+@kernel
+def _measure_depths(flesh, points, out):
+    room = np.empty(len(flesh.parents))
     for i in range(len(points)):
         out[i] = value_at(flesh, (points[i, 0], points[i, 1], points[i, 2]), room)
-    return out
 
 
 @kernel

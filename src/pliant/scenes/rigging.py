@@ -55,7 +55,8 @@ def bone_weights(flesh: Flesh, points: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
     Only bones next to the heaviest one in the skeleton take part: no thigh carries what belongs to the other.
     """
-    dense = _weigh(flesh, points)
+    dense = np.zeros((len(points), len(flesh.parents)))
+    _weigh(flesh, points, dense)
     ids = np.arange(len(flesh.parents))
     joined = (flesh.parents[:, None] == ids) | (flesh.parents == ids[:, None]) | (ids[:, None] == ids)
     dense[~joined[dense.argmax(axis=1)]] = 0
@@ -66,15 +67,15 @@ def bone_weights(flesh: Flesh, points: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 @kernel
-def _weigh(flesh, points):
-    """(n, k) weights of all bones, not yet of sum 1.
+def _weigh(flesh, points, out):
+    """out : (n, k), 0 at first; weights of all bones, not yet of sum 1.
 
     How far a bone is behind the nearest one, in lengths along the bones (``powers_at``), makes its weight fade. What is
     near to two bones that are not neighbours belongs to neither, but to what is between them: without that factor,
     weights would jump where the nearest bone changes.
     """
     count = len(flesh.parents)
-    out, room = np.zeros((len(points), count)), np.empty(count)
+    room = np.empty(count)
     for i in range(len(points)):
         nearest = powers_at(flesh, (points[i, 0], points[i, 1], points[i, 2]), room)
         least = room[nearest]
@@ -91,7 +92,6 @@ def _weigh(flesh, points):
             out[i, bone] = weight
         if out[i].sum() < 1e-9:
             out[i, nearest] = 1.0
-    return out
 
 
 @helper

@@ -54,12 +54,16 @@ def shape_cells(flesh: Flesh, corners: np.ndarray, size: float, sweeps: Sweeps, 
     return (outer >= 2) & (np.minimum(_qualities(cells, x), _qualities(cells, ideal)) < _FLAT)
 
 
-@kernel
-def _qualities(cells, x):
+def _qualities(cells: _Cells, x: np.ndarray) -> np.ndarray:
     out = np.empty(len(cells.corners))
+    _measure_qualities(cells, x, out)
+    return out
+
+
+@kernel
+def _measure_qualities(cells, x, out):
     for cell in range(len(out)):
         out[cell] = _quality(cells, x, cell)
-    return out
 
 
 def _linked(volume: VolumeMesh, size: float) -> _Cells:
@@ -71,7 +75,7 @@ def _linked(volume: VolumeMesh, size: float) -> _Cells:
     pairs = pairs[on_surface[pairs[:, 1]] | ~on_surface[pairs[:, 0]]]
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     start = np.searchsorted(pairs[:, 0], np.arange(volume.vertex_limit + 1))
-    return _Cells(volume.cells["tetra"], size, *volume.vertex_cells, start, pairs[:, 1].copy(), on_surface)
+    return _Cells(volume._cells["tetra"], size, *volume._vertex_cells, start, pairs[:, 1].copy(), on_surface)
 
 
 @kernel

@@ -26,10 +26,12 @@ class Unfinished(NamedTuple):
 
 def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change) -> dict[str, Job]:
     """Those for the owners of features, and ``table``, the Unfinished one."""
-    count = len(new.types)
+    count = len(new._types)
 
     def mark(name: str, kind: Kind) -> np.ndarray:
-        return _mark_stale(kind, getattr(old, name), getattr(new, name), change.old_of_new)
+        stale = np.zeros(count, np.bool_)
+        _mark_stale(kind, getattr(old, name), getattr(new, name), change.old_of_new, stale)
+        return stale
 
     def join(reach: np.ndarray, _: None, *found) -> Unfinished:
         vertices, edges, faces = found[3:]
@@ -38,11 +40,11 @@ def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change) -> dict[st
 
     return {
         "owners edges": Job(lambda rows: owners(rows, count), "edge_cells"),
-        "owners vertices": Job(lambda _: owners(new.vertex_cells, count), "vertices"),
+        "owners vertices": Job(lambda _: owners(new._vertex_cells, count), "vertices"),
         "owners faces": Job(lambda rows: owners_of_faces(rows, count), "face_cells"),
-        "stale edges": Job(lambda _, kind: mark("edge_cells", kind), "edge_cells", "edges"),
-        "stale vertices": Job(lambda kind: mark("vertex_cells", kind), "vertices"),
-        "stale faces": Job(lambda _, kind: mark("face_cells", kind), "face_cells", "faces"),
+        "stale edges": Job(lambda _, kind: mark("_edge_cells", kind), "edge_cells", "edges"),
+        "stale vertices": Job(lambda kind: mark("_vertex_cells", kind), "vertices"),
+        "stale faces": Job(lambda _, kind: mark("_face_cells", kind), "face_cells", "faces"),
         "reach": Job(lambda: pick_rows(old.cell_table.reach, change.pieces, count)),
         "table": Job(join, "reach", "cell_edges", *(f"{of} {kind}" for of in ("stale", "owners") for kind in KINDS)),
     }
@@ -55,18 +57,17 @@ def reach_jobs(new: VolumeMesh, parts: int) -> dict[str, Job]:
 
 
 @kernel
-def _mark_stale(kind, lists, new_lists, old_of_new):
-    """(c',) bool: cells at features whose first cell is another than before.
+def _mark_stale(kind, lists, new_lists, old_of_new, stale):
+    """stale : (c',) bool, set for cells at features whose first cell is another than before.
 
     Reach is the vertices of the first cells of all features of a cell, and those of a cell never change.
     """
-    stale, start, items = np.zeros(len(old_of_new), np.bool_), new_lists.start, new_lists.items
+    start, items = new_lists.start, new_lists.items
     for f in kind.touched:
         begin, end, o = start[f], start[f + 1], kind.old_of_new[f]
         if begin < end and (o < 0 or old_of_new[items[begin]] != lists.items[lists.start[o]]):
             for s in range(begin, end):
                 stale[items[s]] = True
-    return stale
 
 
 def _renew_reach(table: Unfinished, part: int, parts: int) -> None:

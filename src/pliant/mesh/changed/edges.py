@@ -20,14 +20,10 @@ class EdgeTable(NamedTuple):
     side_ids: np.ndarray  # int32, their edges
 
 
-@kernel
-def triangle_sides(faces, ids):
+def triangle_sides(faces: np.ndarray) -> np.ndarray:
     """(3 k,) int64: both ends of each side of these faces, smaller << 32 | larger."""
-    keys = np.empty(3 * len(ids), np.int64)
-    for r in range(len(ids)):
-        for k in range(3):
-            keys[3 * r + k] = _side(faces, ids[r], k)
-    return keys
+    ends = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1).astype(np.int64)
+    return ends[:, 0] << 32 | ends[:, 1]
 
 
 @helper
@@ -42,13 +38,12 @@ def _key(edges, e):
 
 
 @kernel
-def mark_edges(known, edges, face_edges, change, is_held, gained):
-    """(e,) int8: LOST where a removed cell has the edge, GONE where no cell that stays has it too; GAINED where one of
-    the faces gained has it, which are old ones of added cells.
+def mark_edges(known, edges, face_edges, change, is_held, gained, state):
+    """state : (e,) int8, 0 at first; LOST where a removed cell has the edge, GONE where no cell that stays has it too;
+    GAINED where one of the faces gained has it, which are old ones of added cells.
 
     is_held : (m,) bool, faces that a cell that stays surely has: their edges need not be looked for
     """
-    state = np.zeros(len(edges), np.int8)
     for r in range(len(change.removed)):
         i = change.removed[r]
         for s in range(known.cell_faces.start[i], known.cell_faces.start[i + 1]):
@@ -62,7 +57,6 @@ def mark_edges(known, edges, face_edges, change, is_held, gained):
     for f in gained:
         for k in range(3):
             state[face_edges[f, k]] |= GAINED
-    return state
 
 
 @helper
@@ -80,15 +74,27 @@ def _has_kept_cell(known, edges, face_edges, new_of_old, e):
     return False
 
 
+def merge_edges(edges: np.ndarray, state: np.ndarray, sides: np.ndarray) -> EdgeTable:
+    """Without those that are gone, with the sides of new faces, which are sorted keys, some repeatedly; a side that was
+    an edge already is one again."""
+    most, touched = len(edges) + len(sides), int(np.count_nonzero(state))
+    out = EdgeTable(
+        np.empty((most, 2), np.int32), np.full(len(edges), -1, np.int32), np.empty(most, np.int32),
+        np.zeros(most, np.int8), np.empty((touched + len(sides) + 1, 3), np.int64),
+        np.empty(len(sides), np.int64), np.empty(len(sides), np.int32),
+    )  # fmt: skip
+    count, pieces, found = _merge_edges(edges, state, sides, out)
+    return EdgeTable(
+        out.edges[:count].copy(), out.new_of_old, out.old_of_new[:count].copy(), out.state[:count].copy(),
+        out.pieces[:pieces].copy(), out.sides[:found].copy(), out.side_ids[:found].copy(),
+    )  # fmt: skip
+
+
 @kernel
-def merge_edges(edges, state, sides):
-    """The fields of EdgeTable: without those that are gone, with the sides of new faces, which are sorted keys, some
-    repeatedly; a side that was an edge already is one again."""
-    most, touched = len(edges) + len(sides), np.count_nonzero(state)
-    out, new_of_old = np.empty((most, 2), np.int32), np.full(len(edges), np.int32(-1))
-    old_of_new, new_state = np.empty(most, np.int32), np.zeros(most, np.int8)
-    keys, ids = np.empty(len(sides), np.int64), np.empty(len(sides), np.int32)
-    pieces = np.empty((touched + len(sides) + 1, 3), np.int64)
+def _merge_edges(edges, state, sides, table):
+    """Returns how many edges, pieces and sides there are."""
+    out, new_of_old, old_of_new, new_state = table.edges, table.new_of_old, table.old_of_new, table.state
+    pieces, keys, ids = table.pieces, table.sides, table.side_ids
     count = e = found = p = 0
     for x in range(len(sides) + 1):
         if 0 < x < len(sides) and sides[x] == sides[x - 1]:
@@ -120,10 +126,7 @@ def merge_edges(edges, state, sides):
                 e += 1
             keys[found], ids[found] = sides[x], count
             found, count = found + 1, count + 1
-    return (
-        out[:count].copy(), new_of_old, old_of_new[:count].copy(), new_state[:count].copy(), pieces[:p].copy(),
-        keys[:found].copy(), ids[:found].copy(),
-    )  # fmt: skip
+    return count, p, found
 
 
 @helper

@@ -31,10 +31,9 @@ class FaceTable(NamedTuple):
 
 
 @kernel
-def find_faces(triangles, known):
-    """(t,) int32: the face that has the vertices of each triangle, -1 where there is none."""
+def find_faces(triangles, known, out):
+    """out : (t,) int32, -1 at first; the face that has the vertices of each triangle, where there is one."""
     start, items, corners = known.vertex_cells.start, known.vertex_cells.items, known.corners
-    out = np.full(len(triangles), np.int32(-1))
     for t in range(len(triangles)):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         if max(a, max(b, c)) >= len(start) - 1:
@@ -50,7 +49,6 @@ def find_faces(triangles, known):
                 out[t] = _face_among(known, items[s], (a, b, c))
                 if out[t] >= 0:
                     break
-    return out
 
 
 @helper
@@ -78,24 +76,32 @@ def number_faces(
     state : by numbers
     """
     touched = np.flatnonzero(state != UNTOUCHED)  # of numbers that are no bool, ten times as slow
-    slots, before, moved, is_held = _meet_touched(known, change, start, of_added, touched, len(state))
+    slots, before = np.full(len(touched), _NOWHERE), np.empty(len(touched), np.int64)
+    moved, is_held = np.empty((len(touched), 3), np.int32), np.zeros(len(known.faces), np.bool_)
+    index = np.empty(len(state), np.int32)
+    _meet_touched(known, change, start, of_added, touched, index, (slots, before, moved, is_held))
     order = np.argsort(slots)[: np.count_nonzero(slots < _NOWHERE)]
     moved = moved[order]
-    new_of_old, old_of_new, pieces = _number_in_turn(touched, moved[:, 0].copy(), before[order], len(state))
+    new_of_old, old_of_new = np.full(len(state), -1, np.int32), np.empty(len(state), np.int32)
+    pieces = np.empty((len(touched) + len(moved) + 1, 3), np.int64)
+    numbers = new_of_old, old_of_new, pieces
+    count, found = _number_in_turn(touched, moved[:, 0].copy(), before[order], numbers)
     moved[:, 0] = new_of_old[moved[:, 0]]
-    return FaceNumbers(new_of_old, old_of_new, moved, is_held, pieces)
+    return FaceNumbers(new_of_old, old_of_new[:count].copy(), moved, is_held, pieces[:found].copy())
 
 
 _NOWHERE = np.iinfo(np.int64).max
 
 
 @kernel
-def _meet_touched(known, change, start, of_added, touched, count):
-    """(slots, before, moved, is_held): for each touched face the first place among those of all cells where it is, or
-    _NOWHERE, and the first old face that is first met at this place or later; the others as in FaceNumbers."""
-    slots, before = np.full(len(touched), np.int64(_NOWHERE)), np.empty(len(touched), np.int64)
-    moved, is_held = np.empty((len(touched), 3), np.int32), np.zeros(len(known.faces), np.bool_)
-    index, lists, rows = np.empty(count, np.int32), known.face_cells, known.cell_faces
+def _meet_touched(known, change, start, of_added, touched, index, out):
+    """out : slots, before, moved, is_held; for each touched face the first place among those of all cells where it is,
+    or _NOWHERE, and the first old face that is first met at this place or later; the others as in FaceNumbers.
+
+    index : room for as many numbers as faces have
+    """
+    slots, before, moved, is_held = out
+    lists, rows = known.face_cells, known.cell_faces
     for t in range(len(touched)):
         f = touched[t]
         index[f] = t
@@ -122,7 +128,6 @@ def _meet_touched(known, change, start, of_added, touched, count):
             if start[i] + k < slots[t]:
                 slots[t], before[t] = start[i] + k, first
                 moved[t, 0], moved[t, 1], moved[t, 2] = of_added[extra], i, k
-    return slots, before, moved, is_held
 
 
 @helper
@@ -152,10 +157,11 @@ def _first_met(known, o, k):
 
 
 @kernel
-def _number_in_turn(touched, moved, before, count):
-    """(new_of_old, old_of_new, pieces) by count numbers: untouched faces in order, moved[x] before face before[x]."""
-    name, sources = np.full(count, np.int32(-1)), np.empty(count, np.int32)
-    pieces = np.empty((len(touched) + len(moved) + 1, 3), np.int64)
+def _number_in_turn(touched, moved, before, out):
+    """out : new_of_old, -1 at first, old_of_new and pieces by the numbers: untouched faces in order, moved[x] before
+    face before[x]. Returns how many faces and pieces there are."""
+    name, sources, pieces = out
+    count = len(name)
     new = f = t = x = p = 0
     while True:
         end = touched[t] if t < len(touched) else count
@@ -173,4 +179,4 @@ def _number_in_turn(touched, moved, before, count):
         elif f < count:
             f, t = f + 1, t + 1
         else:
-            return name, sources[:new].copy(), pieces[:p].copy()
+            return new, p

@@ -9,61 +9,65 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._jit import kernel
+from pliant.mesh.cells import Rows
+from pliant.mesh.changed.features import Change, Kind
 
 
-@kernel
-def pick_rows(table, pieces, count):
+def pick_rows(table: np.ndarray, pieces: np.ndarray, count: int) -> np.ndarray:
     """(count, k): rows of the table, undefined for what is in no piece."""
-    out, width = np.empty((count, table.shape[1]), table.dtype), table.shape[1]
-    target, source = out.reshape(-1), table.reshape(-1)
-    for p in range(len(pieces)):
-        new, old, size = pieces[p, 0] * width, pieces[p, 1] * width, pieces[p, 2] * width
-        target[new : new + size] = source[old : old + size]
+    out = np.empty((count, table.shape[1]), table.dtype)
+    _copy_pieces(table.reshape(-1), pieces, table.shape[1], out.reshape(-1))
     return out
 
 
 @kernel
-def pick_renamed(table, pieces, name, count):
+def _copy_pieces(source, pieces, width, target):
+    for p in range(len(pieces)):
+        new, old, size = pieces[p, 0] * width, pieces[p, 1] * width, pieces[p, 2] * width
+        target[new : new + size] = source[old : old + size]
+
+
+def pick_renamed(table: np.ndarray, pieces: np.ndarray, name: np.ndarray, count: int) -> np.ndarray:
     """(count, 3): names of the rows of the table, undefined for what is in no piece."""
     out = np.empty((count, 3), np.int32)
-    target, source = out.reshape(-1), table.reshape(-1)
+    _rename_pieces(table.reshape(-1), pieces, name, out.reshape(-1))
+    return out
+
+
+@kernel
+def _rename_pieces(source, pieces, name, target):
     for p in range(len(pieces)):
         new, old = 3 * pieces[p, 0], 3 * pieces[p, 1]
         for k in range(3 * pieces[p, 2]):
             target[new + k] = name[np.uint32(source[old + k])]
+
+
+def pick_lists(lists: Rows, ids: np.ndarray) -> np.ndarray:
+    """Items of these lists, one after the other."""
+    out = np.empty(int((lists.start[ids + 1] - lists.start[ids]).sum()), np.int32)
+    _copy_lists(*lists, ids, out)
     return out
 
 
 @kernel
-def pick_lists(start, items, ids):
-    """Items of these lists, one after the other."""
-    count = 0
-    for i in ids:
-        count += start[i + 1] - start[i]
-    out = np.empty(count, np.int32)
+def _copy_lists(start, items, ids, out):
     count = 0
     for i in ids:
         for s in range(start[i], start[i + 1]):
             out[count] = items[s]
             count += 1
+
+
+def carry_rows(start: np.ndarray, change: Change, lists: Rows, name: np.ndarray, of_added: np.ndarray) -> np.ndarray:
+    """Items of the rows of all cells: renamed ones of cells that stay, of_added in its order for the others."""
+    out = np.empty(start[-1], np.int32)
+    _write_rows(start, change, lists, name, of_added, out)
     return out
 
 
 @kernel
-def starts_of(types, counts):
-    """(c + 1,) int64: where rows start that have counts[t] items for a cell of type t."""
-    start = np.empty(len(types) + 1, np.int64)
-    start[0] = 0
-    for i in range(len(types)):
-        start[i + 1] = start[i] + counts[types[i]]
-    return start
-
-
-@kernel
-def carry_rows(start, change, lists, name, of_added):
-    """Items of the rows of all cells: renamed ones of cells that stay, of_added in its order for the others."""
+def _write_rows(start, change, lists, name, of_added, out):
     old_items, pieces = lists.items, change.pieces
-    out = np.empty(start[len(start) - 1], np.int32)
     for p in range(len(pieces)):
         new, old = start[pieces[p, 0]], lists.start[pieces[p, 1]]
         for k in range(start[pieces[p, 0] + pieces[p, 2]] - new):
@@ -73,17 +77,21 @@ def carry_rows(start, change, lists, name, of_added):
         for s in range(start[i], start[i + 1]):
             out[s] = of_added[extra]
             extra += 1
-    return out
 
 
-@kernel
-def merge_lists(lists, cell_name, kind, added, total):
-    """(start, items): cells at each feature of a kind, ascending: those that stay, under new names, and added ones.
+def merge_lists(lists: Rows, cell_name: np.ndarray, kind: Kind, added: np.ndarray, total: int) -> Rows:
+    """Cells at each feature of a kind, ascending: those that stay, under new names, and added ones.
 
     added : sorted, feature << 32 | cell
     """
+    start, items = np.empty(len(kind.old_of_new) + 1, np.int64), np.empty(total, np.int32)
+    _merge_lists(lists, cell_name, kind, added, start, items)
+    return Rows(start, items)
+
+
+@kernel
+def _merge_lists(lists, cell_name, kind, added, start, items):
     old_start, old_items, pieces, count = lists.start, lists.items, kind.pieces, len(kind.old_of_new)
-    start, items = np.empty(count + 1, np.int64), np.empty(total, np.int32)
     at = x = f = 0
     start[0] = 0
     for p in range(len(pieces) + 1):
@@ -113,4 +121,3 @@ def merge_lists(lists, cell_name, kind, added, total):
                 start[f + k] = old_start[o + k] + shift
             f += size
             at = start[f]
-    return start, items

@@ -31,15 +31,20 @@ class Losses(NamedTuple):
     corners: np.ndarray  # (k', 8) int32, of the removed cells
 
 
-@kernel
-def list_losses(rows, corners, count):
+def lost_by(rows: Rows, corners: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """(ids, avoided): those of count features that removed cells had, each once, in the order of these; and (k, 8) the
     vertices that all removed cells of a feature had, some repeatedly.
 
     rows : features of the removed cells, -1 for those that are gone
     """
-    slot, ids = np.full(count, np.int32(-1)), np.empty(len(rows.items), np.int32)
-    avoided = np.empty((len(rows.items), MOST_CORNERS), np.int32)
+    ids, avoided = np.empty(len(rows.items), np.int32), np.empty((len(rows.items), MOST_CORNERS), np.int32)
+    found = _list_losses(rows, corners, np.full(count, -1, np.int32), ids, avoided)
+    return ids[:found], avoided[:found]
+
+
+@kernel
+def _list_losses(rows, corners, slot, ids, avoided):
+    """slot : (count,) -1 at first. Returns how many there are."""
     found = 0
     for i in range(len(corners)):
         for s in range(rows.start[i], rows.start[i + 1]):
@@ -51,7 +56,7 @@ def list_losses(rows, corners, count):
                 found += 1
             elif f >= 0:
                 _intersect(avoided, slot[f], corners, i)
-    return ids[:found].copy(), avoided[:found].copy()
+    return found
 
 
 @helper

@@ -18,9 +18,9 @@ import numpy as np
 from pliant._jit import bare_kernel, helper, in_line, kernel
 from pliant._threads import Job
 from pliant.mesh.cell_features import Owners, cells_adjacent
-from pliant.mesh.cells import EDGE_COUNT, FACE_COUNT, Rows
+from pliant.mesh.cells import EDGE_COUNT, FACE_COUNT, Rows, starts_of
 from pliant.mesh.changed.features import EDGES, FACES, GAINED, KINDS, LOST, UNTOUCHED, VERTICES, Change, Kind
-from pliant.mesh.changed.lists import pick_lists, starts_of
+from pliant.mesh.changed.lists import pick_lists
 from pliant.mesh.changed.orphans import SOUGHT, Gone, Suspects, find_changed, list_gone, list_suspects
 from pliant.mesh.changed.seeking import Features, Shapes
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
@@ -51,9 +51,9 @@ class Part(NamedTuple):
 def o_set_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> dict[str, Job]:
     """The searches for the orphans of each kind are in so many parts. Nothing that concerns vertices and faces has to
     wait for the edges."""
-    counts, is_added = (old.vertex_limit, len(old.edges), len(old.faces)), change.old_of_new < 0
+    counts, is_added = (old.vertex_limit, len(old._edges), len(old._faces)), change.old_of_new < 0
     jobs = {
-        "shapes": Job(lambda _: Shapes(new.corners, new.corner_count, new.vertex_cells, is_added), "vertices"),
+        "shapes": Job(lambda _: Shapes(new._corners, new.corner_count, new._vertex_cells, is_added), "vertices"),
         "gone": Job(lambda: list_gone(old, change.removed)),
     }
     for kind, name in enumerate(KINDS):
@@ -62,11 +62,11 @@ def o_set_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> 
         jobs[f"suspects {name}"] = Job(list_suspects, "gone", f"gone {name}", name)
     jobs["features vertices"] = Job(lambda *of: _vertices(new, *of), "owners vertices", "gone vertices")
     jobs["features edges"] = Job(
-        lambda at, owners, gone, *_: Features(at, new.edges, owners.owned, new.cell_edges, gone),
+        lambda at, owners, gone, *_: Features(at, new._edges, owners.owned, new._cell_edges, gone),
         "edge_cells", "owners edges", "gone edges", "cell_edges", "faces",
     )  # fmt: skip
     jobs["features faces"] = Job(
-        lambda at, owners, gone: Features(at, new.faces, owners.owned, new.cell_faces, gone),
+        lambda at, owners, gone: Features(at, new._faces, owners.owned, new._cell_faces, gone),
         "face_cells", "owners faces", "gone faces",
     )  # fmt: skip
     searches = {kind: [f"search {KINDS[kind]} {k}" for k in range(parts)] for kind in (EDGES, VERTICES, FACES)}
@@ -78,18 +78,18 @@ def o_set_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> 
     for name in KINDS:
         jobs[f"kept {name}"] = Job(lambda name, of: Kept(name, of.at, of.vertices), f"names {name}", f"features {name}")
     jobs["edge_edge"] = Job(
-        lambda *found: _change_edge_edge(old.o_sets[1], *found), "shapes", "kept edges", *searches[EDGES]
+        lambda *found: _change_edge_edge(old._o_sets[1], *found), "shapes", "kept edges", *searches[EDGES]
     )
     jobs["vertex_face"] = Job(
-        lambda *found: _change_vertex_face(old.o_sets[0], *found),
+        lambda *found: _change_vertex_face(old._o_sets[0], *found),
         "shapes", "kept vertices", "kept faces", "faces", *searches[VERTICES], *searches[FACES],
     )  # fmt: skip
-    return jobs | {"o_sets": Job(lambda *both: vars(new).update(o_sets=both), "vertex_face", "edge_edge")}
+    return jobs | {"o_sets": Job(lambda *both: vars(new).update(_o_sets=both), "vertex_face", "edge_edge")}
 
 
 def _vertices(new: VolumeMesh, owners: Owners, gone: Rows) -> Features:
-    own, corners = np.arange(new.vertex_limit, dtype=np.int32)[:, None], new.corners.reshape(-1)
-    return Features(new.vertex_cells, own, owners.owned, Rows(np.empty(0, np.int64), corners), gone)
+    own, corners = np.arange(new.vertex_limit, dtype=np.int32)[:, None], new._corners.reshape(-1)
+    return Features(new._vertex_cells, own, owners.owned, Rows(np.empty(0, np.int64), corners), gone)
 
 
 def _features_of(old: VolumeMesh, removed: np.ndarray, kind: int, gone: Gone, names: np.ndarray) -> Rows:
@@ -97,8 +97,8 @@ def _features_of(old: VolumeMesh, removed: np.ndarray, kind: int, gone: Gone, na
     if kind == VERTICES:
         start, ids = gone.vertices
     else:
-        start = starts_of(old.types[removed], EDGE_COUNT if kind == EDGES else FACE_COUNT)
-        ids = pick_lists(*(old.cell_edges if kind == EDGES else old.cell_faces), removed)
+        start = starts_of(old._types[removed], EDGE_COUNT if kind == EDGES else FACE_COUNT)
+        ids = pick_lists(old._cell_edges if kind == EDGES else old._cell_faces, removed)
     return Rows(start, names[ids] >> 1)
 
 
@@ -128,15 +128,19 @@ def _change_vertex_face(
     return _merge_pairs(pairs, vertices, untouched, keys, shapes)
 
 
-@kernel
-def _name(kind, count, but):
+def _name(kind: Kind, count: int, but: int) -> np.ndarray:
     """Names of count old features as in Kept, -1 too for those that have one of the states but."""
+    name = np.full(count, -1, np.int32)
+    _write_names(kind, but, name)
+    return name
+
+
+@kernel
+def _write_names(kind, but, name):
     old_of_new, state = kind.old_of_new, kind.state
-    name = np.full(count, np.int32(-1))
     for f in range(len(old_of_new)):
         if old_of_new[f] >= 0 and not state[f] & but:
             name[old_of_new[f]] = 2 * f + (state[f] & GAINED > 0)
-    return name
 
 
 def _keys_of_touched(pairs: np.ndarray, vertices: Kept, faces: Kept, state: np.ndarray, shapes: Shapes) -> np.ndarray:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pliant._jit import kernel
-from pliant.mesh.cells import CORNER_COUNT, Rows, list_corners, transpose
+from pliant.mesh.cells import Rows, list_corners, transpose
 from pliant.mesh.changed.features import EDGES, FACES, VERTICES, Kind
 from pliant.mesh.changed.gains import search_gains
-from pliant.mesh.changed.losses import Losses, list_losses, search_losses
+from pliant.mesh.changed.losses import Losses, lost_by, search_losses
 from pliant.mesh.changed.seeking import Features, Seek, Shapes
 from pliant.mesh.o_sets import find_orphans
 
@@ -52,25 +52,28 @@ def _part(total: int, k: int, count: int) -> slice:
 
 
 def list_gone(old: VolumeMesh, removed: np.ndarray) -> Gone:
-    corners = old.corners[removed]
-    start, vertices = list_corners(corners, CORNER_COUNT[old.types[removed]])
-    return Gone(corners, Rows(start, vertices), Rows(*transpose(start, vertices, old.vertex_limit)))
+    corners = old._corners[removed]
+    vertices = list_corners(old._types[removed], corners)
+    return Gone(corners, vertices, transpose(vertices, old.vertex_limit))
 
 
 def list_suspects(gone: Gone, of_gone: Rows, kind: Kind) -> Suspects:
     """of_gone : features of the removed cells that are still there, -1 for others."""
-    return Suspects(*list_losses(of_gone, gone.corners, len(kind.state)), _list_new(kind.of_added, kind.old_of_new))
+    new = np.empty(len(kind.of_added), np.int32)
+    new = new[: _list_new(kind.of_added, kind.old_of_new, new)]
+    return Suspects(*lost_by(of_gone, gone.corners, len(kind.state)), new)
 
 
 @kernel
-def _list_new(of_added, old_of_new):
-    """Each once, in the order of the added cells: what is around one of them is still in the cache for the next."""
-    is_listed, out, count = np.zeros(len(old_of_new), np.bool_), np.empty(len(of_added), np.int32), 0
+def _list_new(of_added, old_of_new, out):
+    """Each once, in the order of the added cells: what is around one of them is still in the cache for the next.
+    Returns how many there are."""
+    is_listed, count = np.zeros(len(old_of_new), np.bool_), 0
     for f in of_added:
         if old_of_new[f] < 0 and not is_listed[f]:
             is_listed[f], out[count] = True, f
             count += 1
-    return out[:count].copy()
+    return count
 
 
 def find_changed(
