@@ -132,6 +132,16 @@ def _damaged_archive(path):
         archive.writestr("a.usdc", huge(crate(path), FRAMES[0].tobytes(), 3, 2**28))
 
 
+@broken("offset.usdz", "usd-core cannot read it", needs="pxr")
+def _offset(path):
+    """The list of what is in it is said to be further behind than it is: files begin before the begin."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.usda", USDA)
+    content = path.read_bytes()
+    (place,) = struct.unpack_from("<I", content, len(content) - 6)
+    return content[:-6] + struct.pack("<I", place + 1000) + content[-2:]
+
+
 @broken("layers.usda", "other.usdc: usd-core cannot read it (damaged", needs="pxr")
 def _layers(path):
     """Sound itself, and composed of a file that is not."""

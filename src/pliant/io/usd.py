@@ -67,17 +67,18 @@ class _Stage:
             codes: set[float] = set()
             skins = skins_of(pxr, self._stage)
             parts = [self._part(prim, skins.get(prim.GetPath()), codes) for prim in self._meshes()]
+            space, rate = self._space(), self._stage.GetTimeCodesPerSecond()
         if not parts:
             raise FileError(f"{path.name}: the stage has no meshes")
         self._parts, self._codes = parts, sorted(codes) or [None]
         with np.errstate(divide="ignore", invalid="ignore"):  # times that are not finite are named later
-            self.times = np.array([code or 0.0 for code in self._codes]) / self._stage.GetTimeCodesPerSecond()
+            self.times = np.array([code or 0.0 for code in self._codes]) / rate
         begins = np.cumsum([0] + [part.point_count for part in parts])
         corners = np.concatenate([part.corners + begin for part, begin in zip(parts, begins)])
         faces = fan(np.concatenate([part.counts for part in parts]), corners)
         triangles = [int((part.counts - 2).sum()) for part in parts]
         named = parts_from([str(part.mesh.GetPath()) for part in parts], triangles)
-        self.mesh = make(path, [("triangle", faces)], self[0], parts=named, space=self._space())
+        self.mesh = make(path, [("triangle", faces)], self[0], parts=named, space=space)
 
     def _space(self) -> Space:
         UsdGeom = self._pxr.UsdGeom
@@ -164,7 +165,7 @@ def _named(path: Path) -> Iterator[None]:
     thrown = getattr(Tf, "CppException", Tf.ErrorException)  # not in the stubs, and not in old versions
     try:
         yield
-    except (Tf.ErrorException, thrown, RuntimeError, ValueError, TypeError) as error:
+    except (Tf.ErrorException, thrown, RuntimeError, ValueError, TypeError, AttributeError) as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path.name}: usd-core cannot read it ({_shown(error, path)})") from error

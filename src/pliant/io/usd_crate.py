@@ -35,7 +35,7 @@ def require_sound(path: Path) -> None:
                 _require_sound_members(file)
         except (Unsound, PackingError, struct.error):
             raise FileError(f"{path.name}: usd-core cannot read it (damaged, or cut off)") from None
-        except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
+        except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, OSError, OverflowError) as error:
             raise FileError(f"{path.name}: usd-core cannot read it ({error})") from None
 
 

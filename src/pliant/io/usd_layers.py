@@ -116,7 +116,9 @@ def files_in(layer: Any) -> tuple[set[str], bool]:
         arcs = arcs or any(prim.HasInfo(kind) for kind in _ARCS)
         for kind in ("references", "payload"):
             if prim.HasInfo(kind):
-                files.update(item.assetPath for item in prim.GetInfo(kind).GetAddedOrExplicitItems() if item.assetPath)
+                items = prim.GetInfo(kind).GetAddedOrExplicitItems()
+                # In a damaged file these may be anything, which usd-core does not follow.
+                files.update(item.assetPath for item in items if getattr(item, "assetPath", ""))
         if prim.HasInfo("clips"):
             for clips in prim.GetInfo("clips").values():
                 files.update(_clip_files(clips))
