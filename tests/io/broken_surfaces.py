@@ -38,6 +38,7 @@ broken("many_faces.ply", "announces 4000000000 of face", ply(faces=HUGE, body=CO
 broken(
     "many_in_text.ply", "announces 4000000000 of vertex", ply("ascii 1.0", HUGE, body=b"0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")
 )
+broken("twice.ply", "'property float x' is not", ply(body=CORNERS + FACE).replace(b"float y\n", b"float x\n"))
 broken("negative_count.ply", ":3:", ply(vertices=-1, body=CORNERS + FACE))
 broken("cut.ply", "cut off", ply(body=CORNERS + FACE[:-2]))
 broken("cut_text.ply", "too few numbers", ply("ascii 1.0", body=b"0 0 0\n1 0 0\n0 1 0\n3 0 1\n"))

@@ -59,7 +59,10 @@ def _read_header(path: Path, content: bytes) -> _Header:
             elif word == "element":
                 elements.append(Element(fields[0], _count(fields[1]), []))
             elif word == "property":
-                elements[-1].properties.append(_property(fields, order or ""))
+                prop = _property(fields, order or "")
+                if any(prop.name == other.name for other in elements[-1].properties):
+                    raise ValueError("a second one of its name")
+                elements[-1].properties.append(prop)
         except (KeyError, IndexError, ValueError):
             raise FileError(f"{path.name}:{number}: {line[:80]!r} is not understood") from None
     if order is None:
