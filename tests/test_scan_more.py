@@ -78,3 +78,33 @@ def test_lists_of_faces(call: Call, tmp_path: Path):
     np.savez(tmp_path / "s.npz", frames=np.stack((APART, CROSSING)), faces=FACES)
     assert call("scan", tmp_path / "s.npz", "--faces", tmp_path / "both.txt").code == 1
     assert (tmp_path / "both.txt").read_text("utf-8") == "0\n1\n"
+
+
+def test_triangles_that_change_make_another_run(call: Call, tmp_path: Path):
+    """Frames 5 and 6 have two triangles, 7 to 9 have three, 10 has two again."""
+    third = np.array([[9, 9, 9], [10, 9, 9], [9, 10, 9.0]])
+    more = np.concatenate((FACES, [[6, 7, 8]]))
+    for number in range(5, 11):
+        x, faces = (APART, FACES) if number in (5, 6, 10) else (np.concatenate((APART, third)), more)
+        x = x if number in (5, 7, 10) else np.concatenate((CROSSING, x[6:]))
+        write_obj(tmp_path / f"c.{number}.obj", x, faces)
+    (tmp_path / "out").mkdir()
+    listed = sorted(tmp_path.glob("c.*.obj"))
+    for paths in ([tmp_path / "c.*.obj"], listed):
+        found = call("scan", *paths, "--json").json
+        rows = [(one["from"], one["to"], one["triangles"]) for one in found["runs"]]
+        assert rows == [(5, 6, 2), (7, 9, 3), (10, 10, 2)]
+        assert [one["frame"] for one in found["frames"]] == [5, 6, 7, 8, 9, 10]
+        assert [one["file"] for one in found["frames"]][-1] == "c.10.obj"
+        assert [one["pairs"] for one in found["frames"]] == [0, 1, 0, 1, 1, 0]
+        assert ["contacts" in one for one in found["frames"]] == [False, True, False, True, True, False]
+        assert found["sequence"] == "c.*.obj"
+    out = call("scan", tmp_path / "c.*.obj", "--report", tmp_path / "out" / "page.html").out
+    assert "3 runs: the triangles change" in out
+    assert "c.*.obj [7 to 9]: 3 frames, 3 triangles" in out
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["page-2.html", "page-3.html", "page.html"]
+    assert "2 of 3: the triangles change" in (tmp_path / "out" / "page-2.html").read_text("utf-8")
+    some = call("scan", tmp_path / "c.*.obj", "--from", "6", "--to", "9", "--every", "3", "--json").json
+    assert [one["frame"] for one in some["frames"]] == [6, 9]
+    assert call("ccd", tmp_path / "c.*.obj", "--json").json["runs"][1]["from"] == 7
+    assert call("scan", tmp_path / "c.*.obj", "--faces", "-").code == 2

@@ -9,6 +9,7 @@ import typer
 
 from pliant.commands.judging import Judging, judge
 from pliant.commands.options import (
+    STANDARD,
     AllRows,
     Baseline,
     Clip,
@@ -39,6 +40,7 @@ from pliant.commands.running import Run, fault, verb
 
 if TYPE_CHECKING:
     from pliant.commands.inputs import Opened, Opening
+    from pliant.report.outputs import Table
     from pliant.scanning import Scan
 
 How = tuple[Find, Pairs, Culling]
@@ -111,32 +113,49 @@ def follow(
     judging: Judging = Judging(), min_distance: float = 0.0,  # noqa: B008 (a tuple of constants)
 ) -> int:  # fmt: skip
     """Scan a sequence: say, write and return what was found."""
-    import pliant
-    from pliant.commands.batches import looked_at, scanned_of
-    from pliant.commands.inputs import open_frames, shown_all
+    from pliant.commands.batches import looked_at, together
+    from pliant.commands.inputs import shown_all
+    from pliant.commands.runs import scan_runs
 
     paths, opening = what
     for file in files[:4]:
         run.take_output(file)
-    opened = open_frames(run, paths, opening)
     find, pairs, culling = (one.value for one in how)
-    with run.bar("Frames") as progress:
-        crew: dict[str, Any] = {"threads": run.threads, "progress": progress}
-        crew |= {"min_distance": min_distance}
-        found = pliant.scan(opened.sequence, find=find, pairs=pairs, culling=culling, **crew)
-    _say(run, found, opened, all_rows)
-    if found:
+    crew: dict[str, Any] = {"threads": run.threads, "min_distance": min_distance}
+    runs = scan_runs(run, paths, opening, {"find": find, "pairs": pairs, "culling": culling} | crew)
+    if len(runs) > 1:
+        run.say(f"{len(runs)} runs: the triangles change between frames, and no motion leads from one run to the next.")
+    for found, opened in runs:
+        _say(run, found, opened, all_rows)
+    if any(found for found, _ in runs):
         see = "" if files.report or name == "ccd" else "See it: --report FILE.html. "
         run.say(f"{see}List everything: --json, or --csv FILE.", style="dim")
     options = {"find": find, "pairs": pairs, "culling": culling, "threads": run.threads or "all"}
     if min_distance:
         options["min distance"] = f"{min_distance:g}"
-    options["vertices merged"] = f"{opened.merged:,}"
-    _write(run, found, opened, files, options)
-    scanned = scanned_of(shown_all(paths), opening.clip, found)
+    for place, (found, opened) in enumerate(runs):
+        told = (
+            {"run": f"{place + 1} of {len(runs)}: the triangles change from one to the next"} if len(runs) > 1 else {}
+        )
+        _write(run, found, opened, _files_of_run(run, files, place), options | told)
+    scanned = together(shown_all(paths), opening.clip, [found for found, _ in runs])
     code, head = judge(run, name, judging, [scanned.case], lambda key: looked_at(key, [scanned], how[0]))
-    _finish(run, name, found, opened, head)
+    _finish(run, name, runs, head)
     return code
+
+
+def _files_of_run(run: Run, files: Wanted, place: int) -> Wanted:
+    """Of several runs, others than the first have files with their number in the name."""
+    from pliant.commands.runs import numbered_path
+
+    if place == 0:
+        return files
+    named = [None if file is None else numbered_path(file, place) for file in files[:4]]
+    if STANDARD in files[:4]:
+        raise fault("the triangles change between frames, so that each run has a file: - cannot be all of them")
+    for file in named:
+        run.take_output(file)
+    return files._replace(**dict(zip(Wanted._fields, named)))
 
 
 def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
@@ -171,6 +190,7 @@ def _write(run: Run, found: Scan, opened: Opened, files: Wanted, options: dict[s
     from pliant.commands.inputs import up_axis
 
     looks = {"up": up_axis(files.up, opened.sequence)}
+    options["vertices merged"] = f"{opened.merged:,}"
     if files.report is not None:
         writing.write_report(run, files.report, found, looks, options)
     if files.png is not None:
@@ -186,12 +206,36 @@ def _write(run: Run, found: Scan, opened: Opened, files: Wanted, options: dict[s
         writing.write_face_list(run, files.faces, found.face_counts())
 
 
-def _finish(run: Run, name: str, found: Scan, opened: Opened, more: dict[str, Any]) -> None:
-    from pliant.report.outputs import Result, contact_table, intersection_table, inverted_table, joined, number_or_none
+def _finish(run: Run, name: str, runs: list[tuple[Scan, Opened]], more: dict[str, Any]) -> None:
+    from pliant.report.outputs import Result, joined
 
-    frames = []
-    files, of = opened.sequence.files, found.membership if opened.sequence.parts is not None else None
-    tables = {"contacts": [], "intersections": [], "inverted": []}
+    frames: list[dict[str, Any]] = []
+    tables: dict[str, list[Table]] = {"contacts": [], "intersections": [], "inverted": []}
+    named = all(opened.sequence.parts is not None for _, opened in runs)
+    for found, _ in runs:
+        _add_frames(found, named, frames, tables)
+    counts = {
+        "contacts": sum(map(len, tables["contacts"])),
+        **({"pairs": sum(map(len, tables["intersections"]))} if name == "scan" else {}),
+    }
+    if tables["inverted"]:
+        counts["inverted"] = sum(map(len, tables["inverted"]))
+    scans, first = [found for found, _ in runs], runs[0][1].sequence
+    sizes: dict[str, Any] = {"triangles": len(first.faces), "merged": sum(opened.merged for _, opened in runs)}
+    if len(runs) > 1:
+        rows = [(one.frames[0].number, one.frames[-1].number, len(one.sequence.faces)) for one in scans]
+        sizes["runs"] = [dict(zip(("from", "to", "triangles"), row)) for row in rows]
+    label = first.name if len(runs) == 1 else first.name.partition(" [")[0]
+    head = counts | more | {"sequence": label} | sizes | {"frames": frames}
+    kept = tuple(joined(some) for some in tables.values() if some)
+    run.finish(Result(name, head | {"seconds": sum(one.seconds for one in scans)}, kept))
+
+
+def _add_frames(found: Scan, named: bool, frames: list[dict[str, Any]], tables: dict[str, list[Table]]) -> None:
+    """A row for each frame, and tables of what was found in it."""
+    from pliant.report.outputs import contact_table, intersection_table, inverted_table, number_or_none
+
+    files, of = found.sequence.files, found.membership if named else None
     for one in found.frames:
         known: dict[str, Any] = {"frame": one.number} | ({} if files is None else {"file": files[one.place]})
         row = known | {"time": number_or_none(one.time)}
@@ -209,13 +253,3 @@ def _finish(run: Run, name: str, found: Scan, opened: Opened, more: dict[str, An
             row |= {"inverted": len(one.inverted), "turned": len(one.turned)}
             tables["inverted"].append(inverted_table(one.inverted, one.turned, **known))
         frames.append(row | {"seconds": sum(one.seconds)})
-    counts = {
-        "contacts": sum(map(len, tables["contacts"])),
-        **({"pairs": sum(map(len, tables["intersections"]))} if name == "scan" else {}),
-    }
-    if tables["inverted"]:
-        counts["inverted"] = sum(map(len, tables["inverted"]))
-    sizes = {"triangles": len(opened.sequence.faces), "merged": opened.merged}
-    head = counts | more | {"sequence": opened.sequence.name} | sizes | {"frames": frames}
-    kept = tuple(joined(some) for some in tables.values() if some)
-    run.finish(Result(name, head | {"seconds": found.seconds}, kept))

@@ -79,6 +79,15 @@ def scanned_of(name: str, clip: str | None, found: Scan) -> Scanned:
     return Scanned(case, tuple(one.number for one in found.frames), len(found.sequence.faces), *counts)
 
 
+def together(name: str, clip: str | None, scans: list[Scan]) -> Scanned:
+    """The runs of one sequence, as one case."""
+    runs = [scanned_of(name, clip, found) for found in scans]
+    offences = tuple(some for one in runs for some in one.case.offences)
+    case = runs[0].case._replace(offences=offences, seconds=sum(one.case.seconds for one in runs))
+    counts = runs[0].triangles, sum(one.contacts for one in runs), sum(one.pairs for one in runs)
+    return Scanned(case, tuple(number for one in runs for number in one.frames), *counts)
+
+
 def _offences(found: Scan) -> tuple[Offences, ...]:
     out = []
     for one in found.frames:

@@ -29,6 +29,10 @@ _LAGRANGE = {
 }
 
 
+class TopologyError(FileError):
+    """A frame has other points or cells than the first."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class FileMesh:
     """The mesh of one file.

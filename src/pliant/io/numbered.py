@@ -14,7 +14,7 @@ import numpy as np
 
 from .content import PACKED, ending_of, is_packed
 from .displacement import AtRest, RestAndDisplaced, are_elsewhere, chosen
-from .mesh import FileError, FileMesh
+from .mesh import FileError, FileMesh, TopologyError
 from .opening import Options, sequence_of
 from .readers import read_at_rest
 
@@ -72,20 +72,27 @@ class FileFrames:
     def _require_same(self, path: Path, mesh: FileMesh) -> None:
         first = f"the first file, {self._paths[0].name},"
         if len(mesh.points) != len(self.mesh.points):
-            raise FileError(f"{path.name}: has {len(mesh.points)} points, but {first} has {len(self.mesh.points)}")
+            raise TopologyError(f"{path.name}: has {len(mesh.points)} points, but {first} has {len(self.mesh.points)}")
         for kind in {**self.mesh.cells, **mesh.cells}:
             here, there = len(mesh.cells.get(kind, ())), len(self.mesh.cells.get(kind, ()))
             if here != there:
-                raise FileError(f"{path.name}: has {here} of {kind}, but {first} has {there}")
+                raise TopologyError(f"{path.name}: has {here} of {kind}, but {first} has {there}")
             differ = (mesh.cells[kind] != self.mesh.cells[kind]).any(axis=1)
             if differ.any():
                 cell = int(np.argmax(differ))
                 rows = mesh.cells[kind][cell].tolist(), self.mesh.cells[kind][cell].tolist()
-                raise FileError(f"{path.name}: {kind} {cell} is {rows[0]}, but in {first} it is {rows[1]}")
+                raise TopologyError(f"{path.name}: {kind} {cell} is {rows[0]}, but in {first} it is {rows[1]}")
 
 
 def is_pattern(path: Path) -> bool:
     return glob.has_magic(path.name) or PLACE_OF_NUMBER.search(path.name) is not None
+
+
+def files_of(path: Path) -> list[Path]:
+    """The numbered files that a pattern or a folder stands for, in any order; none where it is another file."""
+    if path.is_dir():
+        return [one for one in path.iterdir() if ending_of(one) in ENDINGS and one.is_file()]
+    return _fitting(path) if not path.exists() and is_pattern(path) else []
 
 
 def open_pattern(pattern: Path, options: Options) -> Sequence:
