@@ -78,7 +78,7 @@ def demo_that_raises(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (ModuleNotFoundError("No module named 'rich'", name="rich.table"), "needs rich, which the extra cli brings: pip in"),
+        (ModuleNotFoundError("No module named 'rich'", name="rich.table"), "needs rich, which the extra cli brings"),
         (
             ModuleNotFoundError("view needs viser: pip install '.[view]'", name="viser"),
             "view needs viser: pip",
