@@ -56,7 +56,7 @@ def enclosed(
 def _gate(mesh: Any, x: Any) -> tuple[np.ndarray, np.ndarray]:
     """Triangles that bound something: of a mesh with solids, the faces that exactly one of them has."""
     subject, x = subject_of(mesh, interior=False), as_positions(x, "x")
-    faces, volume = subject.features.faces, subject.volume
+    faces, volume = subject.features._faces, subject.volume
     if volume is not None and volume.solid_count:
         faces = volume.faces[volume.solids_at_faces == 1]
     require_in_range(faces, "faces", len(x))
