@@ -134,7 +134,23 @@ def _arrays(path: Path, **options: Any) -> dict:
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            return D3plot(str(path), **options).arrays
+            return _careful(D3plot)(str(path), **options).arrays
     # lasso-python raises whatever the first wrong word of a cut or foreign file led to.
     except (Exception, SystemExit) as error:
         raise FileError(f"{path.name}: lasso-python cannot read it ({type(error).__name__}: {error})") from error
+
+
+def _careful(reader: Any) -> Any:
+    """The reader of lasso-python, which believes what airbags announce: names of variables far beyond the file."""
+
+    class Careful(reader):
+        def _read_particle_data(self) -> None:
+            if self.header.raw_header.get("npefg", 0) > 0:
+                word, kind = self.header.wordsize, self._header.itype
+                for place in (0, 1, 3):  # geometry, particles, airbags
+                    count = int(self._buffer.read_number(self.geometry_section_size + place * word, kind))
+                    if not 0 <= count * word <= self._buffer.size:
+                        raise ValueError(f"{count} variables of airbags are announced")
+            super()._read_particle_data()
+
+    return Careful
