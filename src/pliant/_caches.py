@@ -14,7 +14,7 @@ from pliant._terminal import complain
 
 _PRIVATE = 0o700
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_LINKS = 40  # as many as Linux follows
+MOST_LINKS = 40  # as many as Linux follows
 _REMEDY = "set PLIANT_CACHE_DIR to a folder that only you can write"
 
 _told: set[str] = set()
@@ -111,7 +111,7 @@ def _prepare(folder: Path, root: Path) -> None:
             continue
         found = _look_at(place / name)
         if stat.S_ISLNK(found.st_mode):
-            if links == _LINKS or found.st_uid not in _owners():
+            if links == MOST_LINKS or found.st_uid not in _owners():
                 raise _Untrusted(f"{place / name} is a link in a circle, or belongs to somebody else")
             target, links = (place / name).readlink(), links + 1
             place = Path(target.anchor) if target.is_absolute() else place

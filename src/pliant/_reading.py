@@ -1,6 +1,6 @@
 """What reading a file may take: the bytes that it may expand to, and the files that it may refer to.
 
-One rule for all formats. What is read lately, such as a frame of a sequence, carries the `Reading` of its file along;
+One rule for all formats. What is read later, such as a frame of a sequence, carries the `Reading` of its file along;
 readers find it by `current()`, wherever they are.
 """
 
@@ -83,6 +83,8 @@ class Reading:
 
     def charge(self, size: int, what: str = "") -> None:
         """Asked before room is made for so many bytes: an error where that is more than is left of the budget."""
+        if size < 0:  # else a file could give itself more
+            raise FileError(f"{self.name}: {f'{what}: ' * bool(what)}announces {size:,} bytes")
         self.require(size, what)
         self._spent += size
 

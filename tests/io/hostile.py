@@ -55,6 +55,15 @@ def _nested(path):
     path.write_text(nested_references(11), "utf-8")
 
 
+@bomb("refund.usda", "pxr")
+def _refund(path):
+    """Value clips from a late time to an early one: fewer than none, for which nothing is given back."""
+    numbers = "double templateStartTime = 1e15\ndouble templateEndTime = 0\ndouble templateStride = 1"
+    template = f'string templateAssetPath = "./clip.#.usda"\n{numbers}'
+    clip = f'def "refund" (\nclips = {{\ndictionary default = {{\n{template}\n}}\n}}\n) {{}}\n'
+    path.write_text(nested_references(8) + clip, "utf-8")
+
+
 @bomb("nested_files.usda", "pxr")
 def _nested_files(path):
     """The same across files, by payloads, sublayers and variants."""

@@ -11,6 +11,7 @@ import pytest
 import pliant
 from pliant import io as pio
 from pliant._arrays import OptionError
+from pliant._reading import Reading
 from tests.io.hostile import BOMBS, WAYS_OUT, nested_references
 
 pytestmark = pytest.mark.unit
@@ -114,6 +115,38 @@ def test_value_clips_in_the_folder_are_read(tmp_path):
     for before, after in (("../secret/clip.1", "clip.1"), ("clip.1", "./clip.1")):
         path.write_text(path.read_text("utf-8").replace(before, after), "utf-8")
         assert [x[0, 2] for x in read_all(path)] == [0.0, 7.0]
+
+
+@pytest.mark.parametrize("beside", ["", "./"])
+def test_templates_of_clips_are_looked_for_beside_their_layer(tmp_path, beside):
+    """Whatever the working folder is."""
+    path = made(tmp_path, WAYS_OUT, "template.usda")
+    (path.parent / "clip.1.usda").write_bytes((tmp_path / "secret" / "clip.1.usda").read_bytes())
+    path.write_text(path.read_text("utf-8").replace("../secret/", beside), "utf-8")
+    assert read_all(path)[0].tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+
+
+@pytest.mark.parametrize("start", ['string {} = "x"', "double[] {} = [1, 2]"])
+def test_times_of_clips_are_numbers(tmp_path, start):
+    path = made(tmp_path, WAYS_OUT, "template.usda")
+    path.write_text(path.read_text("utf-8").replace("double templateStartTime = 1", start.format("templateStartTime")))
+    with pytest.raises(pio.FileError, match=r"template.usda: templateStartTime of value clips is no number"):
+        read_all(path)
+
+
+@pytest.mark.parametrize("end", ["1e308", "inf", "nan"])
+def test_endless_clips_are_refused(tmp_path, end):
+    path = made(tmp_path, WAYS_OUT, "template.usda")
+    path.write_text(path.read_text("utf-8").replace("templateEndTime = 1", f"templateEndTime = {end}"))
+    with pytest.raises(pio.FileError, match=r"value clips: .* would become more than"):
+        read_all(path)
+
+
+def test_nothing_is_given_back(tmp_path):
+    one = Reading(tmp_path / "a.obj")
+    with pytest.raises(pio.FileError, match=r"a.obj: clips: announces -1 bytes"):
+        one.charge(-1, "clips")
+    assert one.left == one.budget
 
 
 def test_a_damaged_clip_is_found_before_it_is_opened(tmp_path):

@@ -1,7 +1,10 @@
 """3MF and COLLADA: what they show, with the ids and places that the files give."""
 
+import contextlib
 import re
 import zipfile
+from itertools import pairwise
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 import pytest
@@ -137,6 +140,71 @@ def test_collada_that_is_wrong(tmp_path, change, why):
     (tmp_path / "a.dae").write_text(DAE.replace(*change, 1), "utf-8")
     with pytest.raises(pio.FileError, match=re.escape(why)):
         pio.read(tmp_path / "a.dae")
+
+
+def test_names_of_3mf_are_told_apart_in_one_pass():
+    """Each name was compared with all others."""
+    from pliant.io.threemf import _told_apart
+
+    compared = 0
+
+    class Name(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            nonlocal compared
+            compared += 1
+            return str(self) == str(other)
+
+    names = [*map(str, range(400)), "7"]
+    assert _told_apart([Name(one) for one in names]) == [
+        f"{one} ({place})" if one == "7" else one for place, one in enumerate(names)
+    ]
+    assert compared < 2 * len(names)
+
+
+def test_nodes_of_collada_are_looked_at_once(tmp_path):
+    """Nested as deeply as they are; each was looked at for all that are above it."""
+    from pliant.io.collada import _require_countable
+
+    seen = 0
+
+    class Node(Element):
+        def __iter__(self):
+            nonlocal seen
+            seen += len(self)
+            return (self[i] for i in range(len(self)))
+
+        def iter(self, tag=None):
+            nonlocal seen
+            waiting = [self]
+            while waiting:
+                seen += 1
+                yield waiting[-1]
+                waiting += list(waiting.pop())
+
+    nodes = [Node("node", {"id": f"n{i}"}) for i in range(2000)]
+    for above, below in pairwise(nodes):
+        above.append(below)
+    _require_countable(tmp_path / "a.dae", nodes[0])
+    assert seen < 3 * len(nodes)
+    nodes[-1].append(Node("instance_node", {"url": "#n5"}))
+    with pytest.raises(pio.FileError, match="shows itself"):
+        _require_countable(tmp_path / "a.dae", nodes[0])
+
+
+@pytest.mark.parametrize(("levels", "refused"), [(14, False), (18, True), (120, True)])
+def test_nodes_of_collada_that_grow_without_bound(tmp_path, levels, refused):
+    """Each shows the one before it twice, from a node inside of it."""
+    from pliant.io.collada import _require_countable
+
+    root = Element("library_nodes")
+    for level in range(levels):
+        inner = SubElement(SubElement(root, "node", {"id": f"n{level}"}), "node")
+        for _ in range(2 * (level > 0)):
+            SubElement(inner, "instance_node", {"url": f"#n{level - 1}"})
+    with pytest.raises(pio.FileError, match=r"nodes are used|too deeply") if refused else contextlib.nullcontext():
+        _require_countable(tmp_path / "a.dae", root)
 
 
 def test_verbs_read_3mf(tmp_path, capsys):

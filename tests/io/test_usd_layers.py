@@ -74,6 +74,21 @@ def test_what_is_not_there_is_not_outside(tmp_path, monkeypatch):
     assert len(pio.read(folder / "a.usda").points) == 3
 
 
+@pytest.mark.parametrize("name", ["{}/away/m.usda", "../away/m.usda", "{}/away/m.#.usda"])
+def test_nothing_is_asked_of_another_folder(tmp_path, monkeypatch, name):
+    """Not even whether a file is there: on some systems a name alone makes another machine answer."""
+    from pliant.io import usd_layers
+
+    (tmp_path / "here").mkdir()
+    arc = f'def "a" (references = @{name.format(tmp_path.as_posix())}@</m>) {{}}\n'
+    (tmp_path / "here" / "a.usda").write_text("#usda 1.0\n" + arc, "utf-8")
+    asked = []
+    monkeypatch.setattr(usd_layers, "_exists", lambda path: asked.append(path) or path.exists())
+    with pytest.raises(pio.FileError, match=r"a.usda: refers to .*outside of its folder"):
+        pio.read(tmp_path / "here" / "a.usda")
+    assert not asked
+
+
 def test_a_layer_that_someone_works_on_stays_as_it_is(tmp_path):
     (tmp_path / "a.usda").write_text(USDA, "utf-8")
     layer = Sdf.Layer.FindOrOpen(str(tmp_path / "a.usda"))

@@ -18,9 +18,10 @@ from pliant.mesh.space import Space
 
 from .content import read_bytes
 from .mesh import FileError, FileMesh, make
-from .xml import parse
+from .xml import local, parse
 
 _MOST_INSTANCES = 2**16  # nodes can be used many times over, by few bytes
+_DEEPEST = 100  # of nodes that show others that show others
 
 
 def read(path: Path) -> FileMesh:
@@ -81,28 +82,68 @@ def _space(document: Any) -> Space:
     return Space(axis if axis in "xyz" else "y", float(metres) if metres and 0.0 < metres < np.inf else None)
 
 
+class _Node:
+    """What a node holds: others, and the names of those that it shows."""
+
+    def __init__(self, name: str, above: _Node | None) -> None:
+        self.name, self.above = name, above
+        self.inside: list[_Node] = []
+        self.shown: list[str] = []
+        self.is_open = False  # what is below it is being counted
+        self.count: int | None = None  # of all that it shows, directly or not
+        self.depth = 0  # of nodes that show others
+
+
+def _nodes(root: Element) -> list[_Node]:
+    found: list[_Node] = []
+    waiting: list[tuple[Element, _Node | None]] = [(root, None)]
+    while waiting:
+        element, above = waiting.pop()
+        kind = local(element.tag)
+        if kind == "instance_node" and above is not None:
+            above.shown.append(element.get("url", "")[1:])
+        if kind == "node":
+            node = _Node(element.get("id", ""), above)
+            if above is not None:
+                above.inside.append(node)
+            found.append(node)
+            above = node
+        waiting += [(child, above) for child in element]
+    return found
+
+
 def _require_countable(path: Path, root: Element) -> None:
     """Nodes that show others are not so many, nor do they show themselves; nothing of it is read."""
-    uses = {
-        node.get("id", ""): [one.get("url", "")[1:] for one in node.iter() if _local(one.tag) == "instance_node"]
-        for node in root.iter()
-        if _local(node.tag) == "node"
-    }
-    counts: dict[str, int] = {}
-
-    def count(name: str, above: tuple[str, ...]) -> int:
-        if name in above or len(above) > 100:
-            raise FileError(f"{path.name}: node {name[:40]!r} shows itself, or others too deeply")
-        if name not in counts:
-            counts[name] = 1 + sum(count(other, (*above, name)) for other in uses.get(name, ()))
-        return counts[name]
-
-    if sum(count(name, ()) for name in uses) > _MOST_INSTANCES + len(uses):
+    nodes = _nodes(root)
+    named = {node.name: node for node in nodes}
+    total = 0
+    for node in nodes:
+        _count(path, node, named)
+        total += node.count or 0 if node.above is None else 0
+    if total > _MOST_INSTANCES:
         raise FileError(f"{path.name}: nodes are used more than {_MOST_INSTANCES} times")
 
 
-def _local(name: str) -> str:
-    return name.rpartition(":")[2]
+def _count(path: Path, first: _Node, named: dict[str, _Node]) -> None:
+    """A node and all below it; without recursion, since skeletons are nested deeply."""
+    waiting = [first]
+    while waiting:
+        node = waiting[-1]
+        shown = [named[name] for name in node.shown if name in named]
+        below = node.inside + shown
+        if node.count is not None:
+            waiting.pop()
+        elif not node.is_open:
+            node.is_open = True
+            waiting += [one for one in below if one.count is None]
+        else:
+            depths = [one.depth for one in node.inside] + [1 + one.depth for one in shown]
+            node.depth = max(depths, default=0)
+            if any(one.count is None for one in below) or node.depth > _DEEPEST:
+                raise FileError(f"{path.name}: node {node.name[:40]!r} shows itself, or others too deeply")
+            # More than are allowed need not be told apart: their numbers would grow without bound.
+            node.count = min(len(node.shown) + sum(one.count or 0 for one in below), _MOST_INSTANCES + 1)
+            waiting.pop()
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections import Counter
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -15,7 +16,7 @@ from pliant.mesh.parts import parts_from
 from pliant.mesh.space import Space
 
 from .mesh import FileError, FileMesh, make
-from .xml import parse
+from .xml import local, parse
 
 _ROOT = "3d/3dmodel.model"
 _METRES = {"micron": 1e-6, "millimeter": 1e-3, "centimeter": 1e-2, "inch": 0.0254, "foot": 0.3048, "meter": 1.0}
@@ -114,7 +115,8 @@ def read(path: Path) -> FileMesh:
 
 def _told_apart(names: list[str]) -> list[str]:
     """Several of one name are different parts."""
-    return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names)]
+    often = Counter(names)
+    return [name if often[name] == 1 else f"{name} ({place})" for place, name in enumerate(names)]
 
 
 def _matrix(path: Path, text: str | None) -> np.ndarray:
@@ -128,12 +130,8 @@ def _matrix(path: Path, text: str | None) -> np.ndarray:
         raise FileError(f"{path.name}: a transform cannot be read ({error})") from error
 
 
-def _local(name: str) -> str:
-    return name.rpartition(":")[2]
-
-
 def _children(element: Element, name: str) -> list[Element]:
-    return [child for child in element if _local(child.tag) == name]
+    return [child for child in element if local(child.tag) == name]
 
 
 def _inside(element: Element, group: str, name: str) -> list[Element]:
@@ -142,5 +140,5 @@ def _inside(element: Element, group: str, name: str) -> list[Element]:
 
 def _attribute(element: Element, name: str) -> str:
     """Of any prefix."""
-    text = next((value for key, value in element.items() if _local(key) == name), "")
+    text = next((value for key, value in element.items() if local(key) == name), "")
     return str(PurePosixPath(text)) if text else ""

@@ -20,6 +20,7 @@ from .usd_crate import require_sound
 # twice that, since each takes time as well.
 _PRIM_SIZE = 8192
 _CLIP_SIZE = 1024  # of a value clip that follows from a template
+_MOST_CLIPS = 2.0**53
 _ARCS = ("references", "payload", "inheritPaths", "specializes", "variantSetNames")
 _NUMBER = re.compile(r"#+(?:\.#+)?")
 
@@ -66,9 +67,8 @@ class Layers:
             for name in self._expanded(layer, asset):
                 identifier = self._Sdf.ComputeAssetPathRelativeToLayer(layer, name)
                 file = file_of(self._Sdf.Layer.SplitIdentifier(identifier)[0])
-                if identifier in self._held or not _exists(file):
+                if identifier in self._held or not self._is_there(file):
                     continue
-                current().require_inside(self._path, file)
                 current().count(file)
                 yield self._open(file, identifier)
 
@@ -79,12 +79,24 @@ class Layers:
             return [value] if isinstance(value, str) and value else []
         if "#" not in asset:
             return [asset]
-        pattern = Path(file_of(self._Sdf.ComputeAssetPathRelativeToLayer(layer, asset)))
-        if not _exists(pattern.parent):
-            return []
-        current().require_inside(self._path, pattern)
-        fitting = _NUMBER.sub("*", glob.escape(pattern.name))
-        return [str(path) for path in pattern.parent.glob(fitting)]
+        # A template itself is no file that usd-core could find beside the layer.
+        beside = asset if Path(asset).anchor or asset.startswith(".") else f"./{asset}"
+        found: list[str] = []
+        for one in {asset, beside}:
+            pattern = Path(file_of(self._Sdf.ComputeAssetPathRelativeToLayer(layer, one)))
+            if not pattern.anchor or self._is_there(pattern.parent):
+                fitting = _NUMBER.sub("*", glob.escape(pattern.name))
+                found += [str(path) for path in pattern.parent.glob(fitting)]
+        return sorted(set(found))
+
+    def _is_there(self, place: Path) -> bool:
+        """An error where it is outside. Whole names are refused before anything is asked: some lead to other machines.
+
+        Those that usd-core leaves relative were not found beside their layer; where they are is the working folder.
+        """
+        if place.anchor or _exists(place):
+            current().require_inside(self._path, place)
+        return _exists(place)
 
 
 def _exists(path: Path) -> bool:
@@ -135,10 +147,19 @@ def _clip_files(clips: Any) -> Iterator[str]:
     yield from (asset.path for asset in assets if getattr(asset, "path", ""))
     template = clips.get("templateAssetPath")
     if isinstance(template, str) and template:
-        first, last, step = (float(clips.get(f"template{key}", 0)) for key in ("StartTime", "EndTime", "Stride"))
+        first, last, step = (_number(clips, f"template{key}") for key in ("StartTime", "EndTime", "Stride"))
         count = (last - first) / step if step > 0.0 else 0.0
-        current().charge(int(_CLIP_SIZE * count) if math.isfinite(count) else 2**63, "value clips")
+        # Backwards there is none. What is no number is as many as there can be.
+        count = max(0.0, min(count, _MOST_CLIPS)) if math.isfinite(count) else _MOST_CLIPS
+        current().charge(int(_CLIP_SIZE * count), "value clips")
         yield template
+
+
+def _number(clips: dict[str, Any], key: str) -> float:
+    try:
+        return float(clips.get(key, 0))
+    except (TypeError, ValueError):
+        raise FileError(f"{current().name}: {key} of value clips is no number") from None
 
 
 def _require_small(pxr: Any, root: Any) -> None:

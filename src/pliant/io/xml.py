@@ -36,6 +36,11 @@ def parse(path: Path, content: bytes) -> ElementTree.Element:
         raise FileError(f"{path.name}: is not XML ({error})") from error
 
 
+def local(name: str) -> str:
+    """The name of an element or an attribute without its prefix."""
+    return name.rpartition(":")[2]
+
+
 def count(path: Path, element: ElementTree.Element, key: str, default: str | None = None) -> int:
     """A number that is not negative, of an attribute."""
     text = element.get(key, default)

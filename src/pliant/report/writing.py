@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import IO
 
 from pliant._arrays import MeshError
+from pliant._caches import MOST_LINKS
 
 # Files that stand for descriptors of this process: what the shell makes of `--csv >(sort)`, and standard output.
 _DESCRIPTOR = re.compile(r"(?:/dev|/proc/(self|\d+))/fd/(\d+)")
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-_LINKS = 40  # as many as Linux follows
 
 
 class OutputError(MeshError):
@@ -108,7 +108,7 @@ def descriptor_of(path: Path) -> int | None:
     if sys.platform == "win32":
         return None
     place = Path(os.path.abspath(path))  # noqa: PTH100 (resolve would follow the last link too)
-    for _ in range(_LINKS):
+    for _ in range(MOST_LINKS):
         for known in (place, _resolved(place.parent) / place.name):
             match = _DESCRIPTOR.fullmatch(str(known))
             if match and match[1] in (None, "self", str(os.getpid())):
