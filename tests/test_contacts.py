@@ -121,6 +121,7 @@ def test_no_result_can_be_written_to(contacts):
         contacts, contacts.vf, contacts[:1], pliant.vertex_face(x0, x1), pliant.dcd(faces, x),
         pliant.proximity(faces, x, within=9.0),
         pliant.safe_step(faces, x, x + 1.0), pliant.inside(cells, points), pliant.vertex_face_distance(x0),
+        pliant.inside([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], points[:4], points=points[4:], depth=True),
     ]  # fmt: skip
     for result in results:
         arrays = [value for value in vars(result).values() if isinstance(value, np.ndarray)]

@@ -181,3 +181,21 @@ def test_the_table_has_rows_and_columns():
     assert table["on_surface"].tolist() == [False, True]
     assert "points inside" in found._repr_html_()
     assert len(found[found.on_surface]) == 1
+
+
+def test_the_way_out_is_outward_far_from_the_origin():
+    """Which way a surface is turned was told by volumes from the origin, of which far away only rounding is left."""
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        faces = CUBE_FACES
+        x = CUBE + 0.01 * rng.random(CUBE.shape) + rng.uniform(-6e6, 6e6, 3)
+        found = pliant.inside(faces, x, points=x[faces].mean(axis=1), depth=True)
+        outward = found.direction * (x[faces].mean(axis=1)[found.vertices] - x.mean(axis=0))
+        assert (outward.sum(axis=1) > 0.0).all()
+
+
+@pytest.mark.parametrize("size", [2.0**-1070, 2.0**1000])
+def test_depths_of_any_magnitude(size):
+    found = pliant.inside(CUBE_FACES, CUBE * size, points=[[0.25 * size, 0.5 * size, 0.5 * size]], depth=True)
+    assert found.depth.tolist() == [0.25 * size]
+    np.testing.assert_allclose(found.direction, [[-1.0, 0.0, 0.0]])

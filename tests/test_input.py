@@ -199,7 +199,7 @@ def test_input_is_left_alone():
         array.flags.writeable = False
     pliant.ccd(*arrays)
     step = pliant.safe_step(*arrays)
-    step.positions[:] = 0
+    assert not any(np.shares_memory(step.positions, array) for array in arrays)
     np.testing.assert_array_equal(arrays[1], X)
     np.testing.assert_array_equal(arrays[2], DOWN)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import itertools
 import os
 import re
@@ -162,6 +163,7 @@ def test_threads_are_used_again_and_end_when_nobody_needs_them(monkeypatch):
         together = threading.Barrier(threads)  # so that each of them has a chunk
         Crew(threads).run(lambda worker, chunk: together.wait(30), range(threads))
 
+    threads = _thread._count()
     run(4)
     some = helpers()
     assert len(some) >= 3
@@ -171,10 +173,11 @@ def test_threads_are_used_again_and_end_when_nobody_needs_them(monkeypatch):
     monkeypatch.setattr(_threads, "_IDLE_SECONDS", 0.01)
     run(len(some) + 1)  # wakes all of them, to wait for a shorter time
     for _ in range(1000):
-        if not helpers():
+        if not helpers() and _thread._count() <= threads:
             break
         time.sleep(0.03)
     assert not helpers()
+    assert _thread._count() <= threads
 
 
 def test_a_run_within_a_run():

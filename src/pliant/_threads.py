@@ -5,7 +5,6 @@ from __future__ import annotations
 import _thread
 import os
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -46,24 +45,23 @@ class Crew:
         leaves here; and if another one follows at once, the next run of this crew waits for who still is. A crew is
         not used by what it runs.
         """
-        remaining, lock = iter(chunks), threading.Lock()
+        # No lock: an exception may come after it is taken and before that is known. What is done to these is one step.
+        remaining, finished = iter(chunks), []
         errors: list[BaseException] = []
-        done, reported, total = 0, 0, len(chunks)
+        reported, total = 0, len(chunks)
         workers = min(self.threads, total)
 
         def loop(worker: int) -> None:
-            nonlocal done, reported
+            nonlocal reported
             try:
                 while not self.stopped:
-                    with lock:
-                        chunk = next(remaining, _NO_MORE)
+                    chunk = next(remaining, _NO_MORE)
                     if chunk is _NO_MORE:
                         return
                     work(worker, chunk)
-                    with lock:
-                        done += 1
+                    finished.append(None)
                     if worker == 0 and self._progress:
-                        reported = done
+                        reported = len(finished)
                         self._progress(reported, total)
             except Stopped:
                 pass
@@ -126,10 +124,10 @@ class Crew:
     def flow(self, jobs: Mapping[str, Job]) -> None:
         """Runs every job once those that it needs are done, which come before it; of several, the first one first.
 
-        Locks and queues here are not those of ``threading``, which are Python: Ctrl-C between two lines of a Condition
-        leaves it locked, and the others wait for it forever.
+        Nothing of ``threading`` is used: Ctrl-C between two lines of a Condition leaves it locked, and the others wait
+        for it forever.
         """
-        waiting, done, lock, told = dict(jobs), {}, threading.Lock(), SimpleQueue()
+        waiting, done, told = dict(jobs), {}, SimpleQueue()
         before: set[str] = set()
         for name, job in jobs.items():
             if not before.issuperset(job.needs):
@@ -138,11 +136,9 @@ class Crew:
 
         def take() -> str | None:
             while waiting and not self.stopped:
-                with lock:
-                    for name, job in waiting.items():
-                        if all(need in done for need in job.needs):
-                            del waiting[name]
-                            return name
+                for name in list(waiting):
+                    if all(need in done for need in jobs[name].needs) and waiting.pop(name, None) is not None:
+                        return name
                 with suppress(Empty):
                     told.get(timeout=0.1)
             return None
@@ -176,7 +172,6 @@ class _Errand:
 # nobody has needed them for some seconds, and, being daemons, with the process.
 _IDLE_SECONDS = 5.0
 _idle: list[_Helper] = []
-_idle_lock = threading.Lock()
 
 
 class _Helper:
@@ -193,40 +188,32 @@ class _Helper:
             try:
                 errand = self.errands.get(timeout=_IDLE_SECONDS)
             except Empty:
-                with _idle_lock:  # as long as it is held, nobody is handing over anything
-                    if self.errands.empty():
-                        if self in _idle:
-                            _idle.remove(self)
-                        return
-                continue
-            if errand.owner.setdefault("owner", self) is self:
+                with suppress(ValueError):  # it has just been taken; its crew takes back what it is handed now
+                    _idle.remove(self)
+                return
+            is_mine = errand.owner.setdefault("owner", self) is self
+            if is_mine:
                 errand.loop(errand.worker)
-                with _idle_lock:
-                    _idle.append(self)  # before it is told, so that the next run finds this helper
+            _idle.append(self)  # before it is told, so that the next run finds this helper
+            if is_mine:
                 errand.done = True
                 errand.told.put(None)
-            else:
-                with _idle_lock:
-                    _idle.append(self)
             del errand  # and with it the arrays it worked on
 
 
 def _hand_over(errand: _Errand) -> None:
     """To a helper that is idle, or to a new one."""
-    with _idle_lock:
-        if _idle:
-            _idle.pop().errands.put(errand)
-            return
-    helper = _Helper()
-    helper.errands.put(errand)
-    _thread.start_new_thread(helper.run, ())
+    try:
+        _idle.pop().errands.put(errand)
+    except IndexError:
+        helper = _Helper()
+        helper.errands.put(errand)
+        _thread.start_new_thread(helper.run, ())
 
 
 def _forget_helpers() -> None:
-    """A forked process has none of the threads of its parent, and maybe a lock that nobody will release."""
-    global _idle_lock
+    """A forked process has none of the threads of its parent."""
     _idle.clear()
-    _idle_lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

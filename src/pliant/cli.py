@@ -112,6 +112,7 @@ def _signals() -> Iterator[None]:
     """SIGTERM and a terminal that is closed end the run as Ctrl-C does: nothing unfinished is left behind."""
 
     def end(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)  # a second one must not end the clean-up
         raise Terminated(number)
 
     before = {}

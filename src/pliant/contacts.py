@@ -277,6 +277,8 @@ class Enclosed:
     direction: np.ndarray
     stages: tuple[Stage, ...] = ()
 
+    __post_init__ = freeze
+
     def __len__(self) -> int:
         return len(self.vertices)
 

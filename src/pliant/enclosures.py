@@ -16,7 +16,6 @@ from pliant.contacts import Enclosed
 from pliant.elementary.certified import HIT, UNSURE
 from pliant.elementary.windings import Columns, wind_in_doubles
 from pliant.exits import Exits, closest_exits
-from pliant.filters.bernstein import unit_factor
 from pliant.hierarchy.build import fit_nodes, label_ranges, split_elements
 from pliant.mesh.subjects import subject_of
 from pliant.mesh.triangles import TriMesh
@@ -151,20 +150,20 @@ def _closest(
     surface: Columns, ids: np.ndarray, points: np.ndarray, sides: tuple[np.ndarray, np.ndarray], crew: Crew
 ) -> None:
     """Fill in the distance and the direction of the closest point of the surface."""
-    largest = max(float(np.abs(surface.x).max()), float(np.abs(points).max()))
-    factor = 0.25 * unit_factor((0.25 * largest,) * 3)
-    x = np.concatenate((surface.x, points)) * factor
+    x = np.concatenate((surface.x, points))
+    exponent = int(np.frexp(np.abs(x).max())[1])
+    x = np.ldexp(x, -exponent)
     labels, outside = np.zeros(len(ids), np.int32), np.full(len(x), -1, np.int32)
     begin, none = surface.begin, np.empty(0, np.int32)
     exits = Exits(
-        x, surface.corners, _normals(x, surface.corners), ids, labels, surface.nodes * factor, begin,
+        x, surface.corners, _normals(x, surface.corners), ids, labels, np.ldexp(surface.nodes, -exponent), begin,
         label_ranges(labels, begin), outside, np.zeros(1, np.int64), none, np.empty((0, 8), np.int32),
     )  # fmt: skip
     rows = np.arange(len(points))
     vertices, inside = (rows + len(surface.x)).astype(np.int32), np.zeros(len(points), np.int32)
     depth, direction = sides
     crew.run_range(lambda a, b: closest_exits(exits, rows[a:b], vertices, inside, depth, direction), len(points), 64)
-    depth /= factor
+    depth[:] = np.ldexp(depth, exponent)
 
 
 def _normals(x: np.ndarray, corners: np.ndarray) -> np.ndarray:
@@ -172,5 +171,6 @@ def _normals(x: np.ndarray, corners: np.ndarray) -> np.ndarray:
     a, b, c = (x[corners[:, k]] for k in range(3))
     normals = np.cross(b - a, c - a)
     length = np.linalg.norm(normals, axis=1)
-    turned = -1.0 if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0 else 1.0
+    o = x[corners[0, 0]]  # of the surface itself: of a point far away, rounding decides the sign
+    turned = -1.0 if np.einsum("ij,ij->", a - o, np.cross(b - o, c - o)) < 0.0 else 1.0
     return np.divide(turned * normals, length[:, None], out=np.zeros_like(normals), where=length[:, None] > 0.0)

@@ -293,7 +293,7 @@ def scan_frames(
         out = inverted(volume, x) if volume is not None and find != "contacts" else None
         turned = None if out is None else out[:0] if out_before is None else np.setdiff1d(out, out_before)
         yield ScannedFrame(*known, contacts if place else None, crossing, seconds, place, points, out, turned)
-        before, out_before = x, out
+        before, out_before = x.copy(), out  # whoever hands out frames may fill one array again and again
 
 
 def _solids(sequence: Sequence) -> VolumeMesh | None:

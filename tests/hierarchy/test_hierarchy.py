@@ -22,7 +22,7 @@ from pliant.hierarchy.traverse import (
     all_roles,
     cut_through,
     every_pair,
-    traverse,
+    go_on,
 )
 
 COUNTS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 23, 100, 257]
@@ -67,7 +67,7 @@ def traversed(tree, wanted=ALL, block=64, start=((1, 1),), part=None, lowest=1, 
     first, end = part or (0, len(front))
     walk, state = Walk(front, first, end, np.empty((STACK_SIZE, 2), np.int32), out, stops), State(taken=first)
     while not state.done:
-        state = traverse(forest, wanted, len(forest.nodes), lowest, walk, state)
+        state = go_on(forest, wanted, len(forest.nodes), lowest, walk, state)
         found += np.sort(order[out[: state.emitted]], axis=1).tolist()
         if notes is not None:
             notes += stops[: state.stopped].tolist()
