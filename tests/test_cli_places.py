@@ -152,3 +152,41 @@ def test_standard_input_has_an_end(call: Call, folder: Path, monkeypatch: pytest
 
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(pliant.__file__).parents[1]), "PYTHONIOENCODING": "utf-8"}
+
+
+@pytest.fixture
+def changing(folder: Path) -> Path:
+    """Two frames of other triangles: two runs, each with files of its own."""
+    for stem in ("q-", "topo."):
+        write_obj(folder / f"{stem}1.obj", CROSSING)
+        write_obj(folder / f"{stem}2.obj", CROSSING[:, [1, 2, 0]], np.array([[0, 1, 2], [3, 5, 4]]))
+    return folder
+
+
+@pytest.mark.parametrize("option", ["--offenders", "--faces", "--report", "--png"])
+@pytest.mark.parametrize("names", ["q-1.obj q-2.obj", "q-%d.obj", "q-*.obj"])
+def test_files_of_later_runs_replace_no_input(call: Call, changing: Path, option: str, names: str):
+    """`scan q-1.ply q-2.ply --offenders q.ply` wrote the second run over q-2.ply."""
+    before = content(changing)
+    ended = call("scan", *names.split(), option, "q.obj", "--csv", "found.csv")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert f"{option} of run 2, q-2.obj, would replace a file that is read" in ended.err
+    assert content(changing) == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--faces a.txt --csv a-2.txt",
+        "--faces a.txt --junit same/../a-2.txt",
+        "--report a.html --png a-2.html",
+        "--faces - --csv found.csv",
+    ],
+)
+def test_files_of_later_runs_have_names_of_their_own(call: Call, changing: Path, line: str):
+    """`scan topo.*.obj --faces a.txt --csv a-2.txt` lost the faces of the second run."""
+    before = content(changing)
+    ended = call("scan", "topo.*.obj", *line.split())
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "name the same file" in ended.err or "each run has a file" in ended.err
+    assert content(changing) == before

@@ -122,7 +122,8 @@ def follow(
         run.take_output(file)
     find, pairs, culling = (one.value for one in how)
     crew: dict[str, Any] = {"threads": run.threads, "min_distance": min_distance}
-    runs = scan_runs(run, paths, opening, {"find": find, "pairs": pairs, "culling": culling} | crew)
+    wanted: dict[str, Any] = {"find": find, "pairs": pairs, "culling": culling} | crew
+    runs = scan_runs(run, paths, opening, wanted, lambda place: _take_files_of_run(run, files, place))
     if len(runs) > 1:
         run.say(f"{len(runs)} runs: the triangles change between frames, and no motion leads from one run to the next.")
     for found, opened in runs:
@@ -137,25 +138,27 @@ def follow(
         told = (
             {"run": f"{place + 1} of {len(runs)}: the triangles change from one to the next"} if len(runs) > 1 else {}
         )
-        _write(run, found, opened, _files_of_run(run, files, place), options | told)
+        _write(run, found, opened, _files_of_run(files, place), options | told)
     scanned = together(shown_all(paths), opening.clip, [found for found, _ in runs])
     code, head = judge(run, name, judging, [scanned.case], lambda key: looked_at(key, [scanned], how[0]))
     _finish(run, name, runs, head)
     return code
 
 
-def _files_of_run(run: Run, files: Wanted, place: int) -> Wanted:
+def _files_of_run(files: Wanted, place: int) -> Wanted:
     """Of several runs, others than the first have files with their number in the name."""
     from pliant.commands.runs import numbered_path
 
-    if place == 0:
-        return files
     named = [None if file is None else numbered_path(file, place) for file in files[:4]]
+    return files._replace(**dict(zip(Wanted._fields, named)))
+
+
+def _take_files_of_run(run: Run, files: Wanted, place: int) -> None:
+    """Said when another run begins, and nothing is written yet."""
     if STANDARD in files[:4]:
         raise fault("the triangles change between frames, so that each run has a file: - cannot be all of them")
-    for file in named:
-        run.take_output(file)
-    return files._replace(**dict(zip(Wanted._fields, named)))
+    named = zip(Wanted._fields, _files_of_run(files, place)[:4])
+    run.take_outputs_of_run(place + 1, {f"--{name}": file for name, file in named if file is not None})
 
 
 def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:

@@ -28,11 +28,25 @@ class Place(NamedTuple):
     path: Path
     name: str  # of the option or the argument
     written: bool
+    run: int = 0  # of several runs, the one whose file has a name made from what the user gave
+
+    @property
+    def whose(self) -> str:
+        return f"{self.name} of run {self.run}" if self.run else self.name
+
+    @property
+    def words(self) -> str:
+        return f"{self.whose}, {self.path}," if self.run else f"{self.name} {self.path}"
 
 
-def require_apart(parameters: Iterable[inspect.Parameter], given: dict[str, Any]) -> None:
+def places_of(parameters: Iterable[inspect.Parameter], given: dict[str, Any]) -> list[Place]:
+    """All that the user named, but for standard input and output."""
+    return [place for one in parameters for place in _places(one, given.get(one.name)) if place.path != STANDARD]
+
+
+def require_apart(places: Iterable[Place]) -> None:
     """An error where a file would be read and written, or written twice."""
-    places = [place for one in parameters for place in _places(one, given.get(one.name)) if place.path != STANDARD]
+    places = list(places)
     written = [place for place in places if place.written]
     if not written:
         return
@@ -41,12 +55,12 @@ def require_apart(parameters: Iterable[inspect.Parameter], given: dict[str, Any]
             if (_same(place.path, other.path) or _same(other.path, place.path)) and not _same(
                 place.path, Path(os.devnull)
             ):
-                raise _fault(f"{other.name} and {place.name} name the same file, {place.path}; give each its own")
+                raise _fault(f"{other.whose} and {place.whose} name the same file, {place.path}; give each its own")
     for place in places:
         for member in () if place.written else _members(place.path):
             for output in written:
                 if _same(output.path, member):
-                    raise _fault(f"{output.name} {output.path} would replace a file that is read; name another one")
+                    raise _fault(f"{output.words} would replace a file that is read; name another one")
 
 
 def _places(parameter: inspect.Parameter, value: Any) -> Iterator[Place]:

@@ -16,7 +16,7 @@ import typer
 
 from pliant._terminal import Nowhere, complain, printable, to_standard_output
 from pliant.commands.options import STANDARD, Shared
-from pliant.commands.places import require_apart
+from pliant.commands.places import Place, places_of, require_apart
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -47,9 +47,9 @@ def verb(work: Callable[..., int]) -> Callable[..., None]:
 
     @functools.wraps(work)
     def command(**given: Any) -> None:
-        require_apart(parameters, given)
+        require_apart(places := places_of(parameters, given))
         shared = Shared(**{name: given.pop(name) for name in Shared._fields})
-        with Run(shared) as run:
+        with Run(shared, places) as run:
             code = work(run, **given)
         raise typer.Exit(code)
 
@@ -61,8 +61,9 @@ def verb(work: Callable[..., int]) -> Callable[..., None]:
 class Run(contextlib.ExitStack):
     """What a verb says and writes. Standard output belongs to one: to people, or to --json, --csv - or --npz -."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: Shared, places: list[Place]) -> None:
         super().__init__()
+        self._places = places  # that are read and written
         self.threads, self.verbose, self.displacement = shared.threads, shared.verbose, shared.displacement
         shared = self._shared = shared._replace(csv=as_standard(shared.csv), npz=as_standard(shared.npz))
         self.input: Path | None = None  # where standard input was put
@@ -132,6 +133,13 @@ class Run(contextlib.ExitStack):
             require_standard_output()
             self._standard_is_taken, self._speaks = True, False
         self.require_room(path, folder)
+
+    def take_outputs_of_run(self, number: int, files: dict[str, Path]) -> None:
+        """Files of one of several runs, by the options that they belong to: none replaces another, nor what is read."""
+        self._places += [Place(path, name, True, number) for name, path in files.items()]
+        require_apart(self._places)
+        for path in files.values():
+            self.require_room(path)
 
     def require_room(self, path: Path | None, folder: bool = False) -> None:
         """Said before anything is computed: whether a file can be there at all."""

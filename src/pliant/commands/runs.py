@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,14 @@ from pliant.io.numbered import files_of
 from pliant.scanning import Scan, scan_frames
 
 
-def scan_runs(run: Run, paths: list[Path], opening: Opening, how: dict[str, Any]) -> list[tuple[Scan, Opened]]:
+def scan_runs(
+    run: Run, paths: list[Path], opening: Opening, how: dict[str, Any], begin: Callable[[int], None]
+) -> list[tuple[Scan, Opened]]:
     """Scan a sequence up to where its triangles change, the rest of it as another one, and so on.
 
     Files are read once, when their frame comes: that another run begins is known when it does.
+
+    begin : called with the place of each run after the first, before it is looked at
     """
     opened, found, done = open_frames(run, paths, opening), [], 0
     total = len(opened.sequence)
@@ -39,6 +44,7 @@ def scan_runs(run: Run, paths: list[Path], opening: Opening, how: dict[str, Any]
             found.append((Scan(sequence, tuple(frames), time.perf_counter() - clock), Opened(sequence, opened.merged)))
             if rest is None:
                 return found
+            begin(len(found))
             opened = rest
 
 
