@@ -103,6 +103,14 @@ class TestSeveralFiles:
         assert ended.json["between"][0]["files"] == ["body.obj", "blade.obj"]
         assert call("check", "broken.obj", "nobody.obj").code == 2
 
+    def test_of_files_that_are_all_broken_no_page_is_written(self, call: Call, folder: Path):
+        for name in ("a.obj", "b.obj"):
+            (folder / name).write_text("v 0 0 zero\n", "utf-8")
+        ended = call("check", "a.obj", "b.obj", "--report", "r.html", "--png", "r.png", "--offenders", "r.ply")
+        assert ended.code == 2
+        assert [line.split(":")[1] for line in ended.err.splitlines()] == [" a.obj", " b.obj"]
+        assert not list(folder.glob("r.*"))
+
     def test_standard_input_against_a_file(self, call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch):
         put_on_stdin(monkeypatch, obj(BLADE, ONE).encode())
         assert call("check", "body.obj", "-", "--json").json["between"][0]["files"] == ["body.obj", "standard input"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from xml.etree import ElementTree
@@ -9,7 +10,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import pliant
 from tests.command_line import APART, CROSSING, FACES, Call, caller
+from tests.io.broken_surfaces import glb, gltf
 
 
 @pytest.fixture
@@ -98,6 +101,34 @@ def test_all_clips_of_a_file(call: Call, data_folder: Path):
     one = call("scan", "--each", fox, "--clip", "Run", *options).json["sequences"]
     assert [row["clip"] for row in one] == ["Run"]
     assert one[0]["pairs"] == found[2]["pairs"]
+
+
+def test_all_clips_of_a_packed_file(call: Call, folder: Path):
+    """It "could not be read", since no clip was named."""
+    (folder / "c.glb.gz").write_bytes(gzip.compress(two_clips()))
+    assert pliant.io.clip_names("c.glb.gz") == ("up", "down")
+    ended = call("scan", "--each", "c.glb.gz", "--json")
+    assert ended.code == 0
+    assert [one["clip"] for one in ended.json["sequences"]] == ["up", "down"]
+
+
+def two_clips() -> bytes:
+    """A triangle that goes up, or down."""
+    numbers = [0, 0, 0, 1, 0, 0, 0, 1, 0, *(0, 1), *(0, 0, 0, 0, 0, 4), *(0, 0, 0, 0, 0, -4)]
+    body, sizes = np.array(numbers, "<f4").tobytes(), ((0, 36), (36, 8), (44, 24), (68, 24))
+    kinds = (("VEC3", 3), ("SCALAR", 2), ("VEC3", 2), ("VEC3", 2))
+    target = {"channels": [{"sampler": 0, "target": {"node": 0, "path": "translation"}}]}
+    clips = (("up", 2), ("down", 3))
+    content = gltf(
+        buffers=[{"byteLength": len(body)}],
+        bufferViews=[{"buffer": 0, "byteOffset": begin, "byteLength": size} for begin, size in sizes],
+        accessors=[
+            {"bufferView": i, "componentType": 5126, "count": count, "type": kind}
+            for i, (kind, count) in enumerate(kinds)
+        ],
+        animations=[{"name": name, "samplers": [{"input": 1, "output": i}], **target} for name, i in clips],
+    )
+    return glb(content, body)
 
 
 def test_a_character(call: Call, folder: Path):

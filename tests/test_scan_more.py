@@ -40,6 +40,9 @@ def test_a_distance_is_kept_between_frames(call: Call, tmp_path: Path):
     assert len(expected) > 0
     found = pliant.scan(pliant.Sequence(FACES, np.stack((APART, nearer))), min_distance=0.6)
     assert found.contact_counts.tolist() == [0, len(expected)]
+    frames = call("ccd", tmp_path / "near.npz", "--min-distance", "0.6", "--json")
+    assert (frames.code, frames.json["contacts"]) == (1, len(expected))
+    assert call("ccd", tmp_path / "near.npz").code == 0
     assert "--each" in call("scan", tmp_path / "near.npz", "--each", "--min-distance", "1").err
 
 
@@ -57,6 +60,20 @@ def test_cells_that_are_and_that_turn_inside_out(call: Call, solid: Path, tmp_pa
     assert "inverted" not in call("scan", solid, "--find", "contacts", "--json").out
     assert call("scan", solid, "--json", "--sarif", tmp_path / "a.sarif", "--junit", tmp_path / "a.xml").code == 1
     assert "cell 0 is inside out or flat" in json.dumps(json.loads((tmp_path / "a.sarif").read_text("utf-8")))
+
+
+def test_cells_inside_out_are_counted_for_each_file(call: Call, solid: Path):
+    """Such a file was called clean, and the run ended in 1."""
+    np.savez(solid.with_name("flat.npz"), faces=FACES, frames=APART[None])
+    ended = call("scan", "--each", solid, solid.with_name("flat.npz"), "--find", "intersections")
+    assert ended.code == 1
+    head, first, second = (line.split() for line in ended.out.splitlines()[:3])
+    assert head == ["contacts", "pairs", "inside", "out", "frames", "triangles", "sequence"]
+    assert first == ["0", "0", "2", "4", "8", solid.as_posix()]
+    assert second[:3] == ["clean", "1", "2"]
+    assert "2 sequences: 1 clean, 0 contacts, 0 pairs and 2 cells inside out or flat in the others." in ended.out
+    found = call("scan", "--each", solid, "--find", "intersections", "--json").json
+    assert found["inverted"] == found["sequences"][0]["inverted"] == 2
 
 
 def test_a_scan_of_solids_in_the_library(solid: Path):

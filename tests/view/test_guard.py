@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import socket
 import urllib.parse
+import warnings
 
 import numpy as np
 import pytest
@@ -125,6 +126,48 @@ def test_two_hosts_in_one_request_are_refused(viewer):
     connection.endheaders()
     assert connection.getresponse().status == 403
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("bound", "here"), [("::", "[::1]"), ("::1", "[::1]"), ("0.0.0.0", "127.0.0.1"), ("127.0.0.1", "127.0.0.1")]
+)
+def test_the_address_is_one_that_is_listened_to(bound, here):
+    """What listens on :: was asked at 127.0.0.1, where nobody was, and not started."""
+    if ":" in bound and not _has_ipv6():
+        pytest.skip("there is no IPv6 here")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # who can reach it
+        viewer = pliant.view.serve(SEQUENCE, host=bound, port=0, block=False)
+    try:
+        address = Address(viewer.url)
+        assert address.here == f"{here}:{address.port}"
+        connection = http.client.HTTPConnection(here.strip("[]"), address.port, timeout=60)
+        connection.request("GET", address.path)
+        assert connection.getresponse().status == 200
+        connection.close()
+    finally:
+        viewer.stop()
+
+
+def _has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as one:
+            one.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "refused"), http.client.BadStatusLine("?")])
+def test_a_server_that_does_not_answer_is_not_started(monkeypatch, error):
+    from pliant.view import guard
+
+    def status(*_):
+        raise error
+
+    monkeypatch.setattr(guard, "_status", status)
+    with pytest.raises(guard.UnguardedServerError, match=r"127\.0\.0\.1.*does not answer"):
+        guard.Guard("127.0.0.1").verify(1)
 
 
 def test_a_viser_that_does_not_ask_the_guard_is_not_started(monkeypatch):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import pliant
-from pliant._terminal import complain
 from pliant.commands.inputs import Opening, expand, open_frames
 from pliant.commands.judging import Judging, judge
 from pliant.commands.options import Culling, Find, Pairs
-from pliant.commands.running import FAILED, Run
+from pliant.commands.running import FAILED, Run, told
+from pliant.io.content import ending_of
 from pliant.report.cases import Case, Key, Offences
 from pliant.report.outputs import Result
 from pliant.report.tables import count, scan_table
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 How = tuple[Find, Pairs, Culling]
 _WITH_CLIPS = (".glb", ".gltf")
+_KINDS = ("contacts", "pairs", "inverted")
 
 
 class Scanned(NamedTuple):
@@ -32,6 +33,7 @@ class Scanned(NamedTuple):
     triangles: int = 0
     contacts: int = 0
     pairs: int = 0
+    inverted: int = 0  # solid cells inside out or flat, in all frames
 
 
 def scan_each(run: Run, paths: list[Path], opening: Opening, how: How, judging: Judging) -> int:
@@ -44,14 +46,14 @@ def scan_each(run: Run, paths: list[Path], opening: Opening, how: How, judging: 
                 progress(done, len(files))
     _say(run, scanned)
     code, head = judge(run, "scan", judging, [one.case for one in scanned], lambda key: looked_at(key, scanned, how[0]))
-    totals = {"contacts": sum(one.contacts for one in scanned), "pairs": sum(one.pairs for one in scanned)}
+    totals = {kind: sum(getattr(one, kind) for one in scanned) for kind in _KINDS}
     run.finish(Result("scan", totals | head | {"sequences": [_row(one) for one in scanned]}))
     return FAILED if any(one.case.error for one in scanned) else code
 
 
 def _clips(path: Path, wanted: str | None) -> list[str | None]:
     """The clip that is wanted, or all that a file has; None for a file without any."""
-    if wanted is not None or path.suffix.lower() not in _WITH_CLIPS:
+    if wanted is not None or ending_of(path) not in _WITH_CLIPS:
         return [wanted]
     try:
         return list(pliant.io.clip_names(path)) or [None]
@@ -66,16 +68,14 @@ def _scan(run: Run, path: Path, opening: Opening, how: How) -> Scanned:
         sequence = open_frames(run, [path], opening).sequence
         found = pliant.scan(sequence, find=find, pairs=pairs, culling=culling, threads=run.threads)
     except (pliant.MeshError, OSError) as error:
-        message = str(error) if str(error).startswith(path.name) else f"{name}: {error}"
-        complain(message)
-        return Scanned(Case((name,), clip=opening.clip, error=" ".join(message.split())))
+        return Scanned(Case((name,), clip=opening.clip, error=told(path, name, error)))
     return scanned_of(name, opening.clip, found)
 
 
 def scanned_of(name: str, clip: str | None, found: Scan) -> Scanned:
     """What a scan means to build servers."""
     case = Case((name,), _offences(found), clip, seconds=found.seconds)
-    counts = int(found.contact_counts.sum()), int(found.intersection_counts.sum())
+    counts = (int(some.sum()) for some in (found.contact_counts, found.intersection_counts, found.inverted_counts))
     return Scanned(case, tuple(one.number for one in found.frames), len(found.sequence.faces), *counts)
 
 
@@ -84,8 +84,8 @@ def together(name: str, clip: str | None, scans: list[Scan]) -> Scanned:
     runs = [scanned_of(name, clip, found) for found in scans]
     offences = tuple(some for one in runs for some in one.case.offences)
     case = runs[0].case._replace(offences=offences, seconds=sum(one.case.seconds for one in runs))
-    counts = runs[0].triangles, sum(one.contacts for one in runs), sum(one.pairs for one in runs)
-    return Scanned(case, tuple(number for one in runs for number in one.frames), *counts)
+    counts = (sum(getattr(one, kind) for one in runs) for kind in _KINDS)
+    return Scanned(case, tuple(number for one in runs for number in one.frames), runs[0].triangles, *counts)
 
 
 def _offences(found: Scan) -> tuple[Offences, ...]:
@@ -120,20 +120,26 @@ def looked_at(key: Key, scanned: list[Scanned], find: Find) -> bool:
 def _say(run: Run, scanned: list[Scanned]) -> None:
     fine = [one for one in scanned if not one.case.error]
     worst = sorted(fine, key=lambda one: -one.case.total)
-    rows = ((one.case.name, one.contacts, one.pairs, len(one.frames), one.triangles) for one in worst)
+    rows = ((one.case.name, *_counts(one), len(one.frames), one.triangles) for one in worst)
     run.say(scan_table(rows) if fine else None)
     clean = sum(not one.case.total for one in fine)
     broken = f", {len(scanned) - len(fine):,} could not be read" if len(fine) < len(scanned) else ""
-    words = f"{clean:,} clean, {count(sum(one.contacts for one in fine), 'contact')} and "
-    words += f"{count(sum(one.pairs for one in fine), 'pair')} in the others{broken}"
-    run.say("", f"{count(len(scanned), 'sequence')}: {words}.")
+    contacts, pairs, inverted = (sum(some) for some in zip((0, 0, 0), *map(_counts, fine)))
+    found = [count(contacts, "contact"), count(pairs, "pair")]
+    found += [f"{count(inverted, 'cell')} inside out or flat"] * (inverted > 0)
+    words = f"{', '.join(found[:-1])} and {found[-1]} in the others{broken}"
+    run.say("", f"{count(len(scanned), 'sequence')}: {clean:,} clean, {words}.")
     if clean < len(fine):
         run.say("One by itself: pliant scan FILE, with --clip NAME where there are several.", style="dim")
+
+
+def _counts(one: Scanned) -> tuple[int, int, int]:
+    return one.contacts, one.pairs, one.inverted
 
 
 def _row(one: Scanned) -> dict[str, Any]:
     named: dict[str, Any] = {"file": one.case.files[0]} | ({} if one.case.clip is None else {"clip": one.case.clip})
     if one.case.error:
         return named | {"error": one.case.error}
-    counts = {"contacts": one.contacts, "pairs": one.pairs}
+    counts = dict(zip(_KINDS, _counts(one)))
     return named | {"frames": len(one.frames), "triangles": one.triangles} | counts | {"seconds": one.case.seconds}

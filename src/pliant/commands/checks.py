@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from pliant._terminal import complain
 from pliant.commands.judging import Judging, judge
 from pliant.commands.options import (
     AllRows,
@@ -29,7 +28,7 @@ from pliant.commands.options import (
     Up,
     WrittenBaseline,
 )
-from pliant.commands.running import FAILED, Run, fault, verb
+from pliant.commands.running import FAILED, Run, fault, told, verb
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,9 +149,7 @@ def _read(run: Run, path: Path, how: How) -> Checked:
     try:
         return Checked(shown(path), read_mesh(run, path, how.ending, how.merge), None)
     except (pliant.MeshError, OSError) as error:
-        message = str(error) if str(error).startswith(path.name) else f"{shown(path)}: {error}"
-        complain(message)
-        return Checked(shown(path), None, None, " ".join(message.split()))
+        return Checked(shown(path), None, None, told(path, shown(path), error))
 
 
 def _look_within(run: Run, one: Checked, mesh: Mesh, how: How, progress: Progress | None) -> Checked:
@@ -173,12 +170,14 @@ def _look_together(
 
     checked = [_read(run, path, how) for path in paths]
     readable = [i for i, one in enumerate(checked) if one.mesh is not None]
+    if not readable:
+        return checked, [], None
     clock = time.perf_counter()
     joined = join([one.mesh for one in checked if one.mesh is not None])
     options: dict[str, Any] = {"objects": joined.file_of_vertex, "pairs": how.pairs.value}
     found = pliant.dcd(joined.faces, joined.x, **options, threads=run.threads, progress=progress)
     joined, between = joined._replace(found=found), []
-    seconds = (time.perf_counter() - clock) / max(1, len(readable))
+    seconds = (time.perf_counter() - clock) / len(readable)
     for (a, b), some in joined.split(found):
         if a == b:
             checked[readable[a]] = checked[readable[a]]._replace(found=some, seconds=seconds)

@@ -287,4 +287,4 @@ def _ending(path: Path) -> str:
         return "stl"
     if any(line.split()[:1] in ([b"v"], [b"vn"], [b"mtllib"], [b"o"], [b"g"]) for line in begin.splitlines()):
         return "obj"
-    raise OptionError("standard input is of no format that can be told by its beginning; say which with --format")
+    raise OptionError("cannot detect the format of standard input; pass --format")

@@ -28,16 +28,18 @@ from pliant.commands.options import (
     StartAndEnd,
     Tangled,
 )
-from pliant.commands.running import CLEAN, FOUND, Run, fault, verb
+from pliant.commands.running import CLEAN, FOUND, Run, verb
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from pliant._threads import Progress
     from pliant.commands.inputs import Mesh
     from pliant.contacts import Contacts, Step
 
 Distance = Annotated[
-    float, typer.Option("--min-distance", min=0.0, help="Coming within this distance is contact (A and B only).")
+    float,
+    typer.Option("--min-distance", min=0.0, help="Coming within this distance is contact, in the units of the file."),
 ]
 HowTangled = Annotated[
     Tangled, typer.Option("--tangled", help="What to do where triangles intersect at the start (A and B only).")
@@ -69,11 +71,11 @@ def ccd(
     if len(files) != 2:
         from pliant.commands.inputs import Opening
 
-        if min_distance:
-            raise fault("--min-distance is for one motion: pliant ccd A B --min-distance ...")
         opening = Opening(first, last, every, merge, mesh, rate, clip)
         how = Find.contacts, pairs, culling or Culling.both
-        return follow(run, (files, opening), how, Wanted(offenders=offenders), all_rows, "ccd")
+        return follow(
+            run, (files, opening), how, Wanted(offenders=offenders), all_rows, "ccd", min_distance=min_distance
+        )
     import pliant
     from pliant.commands.inputs import read_motion
 
@@ -81,13 +83,7 @@ def ccd(
     run.take_output(offenders)
     start, x1 = read_motion(run, a, b, merge)
     with run.bar("Looking") as progress:
-        options: dict[str, Any] = {
-            "pairs": pairs.value,
-            "tangled": tangled.value,
-            "threads": run.threads,
-            "progress": progress,
-        }
-        options["objects"] = start.objects
+        options = _options(run, start, pairs, tangled, progress)
         how_culled = (culling or Culling.boxes).value
         found = pliant.ccd(start.faces, start.x, x1, min_distance=min_distance, culling=how_culled, **options)
     points = found.points(start.x, x1)
@@ -125,13 +121,7 @@ def step(
     run.take_output(output)
     start, x1 = read_motion(run, a, b, merge)
     with run.bar("Looking") as progress:
-        options: dict[str, Any] = {
-            "pairs": pairs.value,
-            "tangled": tangled.value,
-            "threads": run.threads,
-            "progress": progress,
-        }
-        options["objects"] = start.objects
+        options = _options(run, start, pairs, tangled, progress)
         found = pliant.safe_step(start.faces, start.x, x1, min_distance=min_distance, **options)
     points = None if found.contact is None else found.contact.points(start.x, x1)
     _say_step(run, (start, b), (found, points), output)
@@ -141,6 +131,12 @@ def step(
         write_mesh(run, output, start, found.positions[start.merging.first], file_format)
     _finish_motion(run, "step", (start, b), (found.contact, points), {"t": found.t})
     return CLEAN if found.contact is None else FOUND
+
+
+def _options(run: Run, start: Mesh, pairs: Pairs, tangled: Tangled, progress: Progress | None) -> dict[str, Any]:
+    """That both verbs have."""
+    asked = {"pairs": pairs.value, "tangled": tangled.value, "objects": start.objects}
+    return asked | {"threads": run.threads, "progress": progress}
 
 
 def _say_contacts(run: Run, what: tuple[Mesh, Contacts, np.ndarray], end: Path, all_rows: bool) -> None:

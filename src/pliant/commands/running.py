@@ -193,6 +193,13 @@ class Run(contextlib.ExitStack):
             self.say(f"Wrote {path.as_posix()}")
 
 
+def told(path: Path, name: str, error: Exception) -> str:
+    """Complain about a file that does not keep others from being looked at; what was said, on one line."""
+    message = str(error) if str(error).startswith(path.name) else f"{name}: {error}"
+    complain(message)
+    return " ".join(message.split())
+
+
 def fault(message: str) -> ValueError:
     """An error of the user's, that ends in one line."""
     from pliant._arrays import OptionError

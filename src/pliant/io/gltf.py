@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant._reading import carrying, current, reading
 from pliant.mesh.space import Space
 
+from .content import is_packed, plain_file
 from .mesh import FileError, FileMesh, make
 from .opening import Options, sequence_of
 
@@ -84,4 +86,9 @@ class _ClipFrames:
 
 def clip_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """The clips of a .glb or .gltf file, as ``clip=`` of ``open_sequence`` takes them, in the order of the file."""
-    return tuple(_scene(Path(path)).clip_names())
+    path = Path(path)
+    with reading(path):
+        if not is_packed(path):
+            return tuple(_scene(path).clip_names())
+        with plain_file(path) as plain, carrying(current().moved(plain)):
+            return tuple(_scene(plain).clip_names())

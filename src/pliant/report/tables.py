@@ -78,12 +78,14 @@ def file_table(rows: Iterable[tuple[str, int | None, int, int]]) -> Table:
     return out
 
 
-def scan_table(rows: Iterable[tuple[str, int, int, int, int]]) -> Table:
-    """Sequence, contacts, pairs, frames and triangles."""
-    out = table(("contacts", "pairs", "frames", "triangles", "sequence"), ("sequence",))
-    for name, contacts, pairs, *sizes in rows:
-        found = ("clean", "") if contacts + pairs == 0 else (f"{contacts:,}", f"{pairs:,}")
-        out.add_row(*found, *(f"{size:,}" for size in sizes), name)
+def scan_table(rows: Iterable[tuple[str, int, int, int, int, int]]) -> Table:
+    """Sequence, contacts, pairs, cells inside out where there are any, frames and triangles."""
+    rows = list(rows)
+    kinds = ["contacts", "pairs", *["inside out"] * any(row[3] for row in rows)]
+    out = table((*kinds, "frames", "triangles", "sequence"), ("sequence",))
+    for name, *counts, frames, triangles in rows:
+        found = [f"{number:,}" for number in counts] if any(counts) else ["clean", "", ""]
+        out.add_row(*found[: len(kinds)], f"{frames:,}", f"{triangles:,}", name)
     return out
 
 

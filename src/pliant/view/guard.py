@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 EVERYWHERE = ("0.0.0.0", "::", "")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
-_ADVICE = b"Refused. Open the whole address that pliant printed, with everything after the last slash but one.\n"
+_ADVICE = b"Refused. Open the whole address that pliant printed, with the token at its end.\n"
 _STARTING = threading.Lock()  # one at a time may replace what viser calls
 _SECONDS = 10.0  # for a server on this machine to answer
 
@@ -47,6 +47,19 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def reached_at(host: str) -> str:
+    """An address of this machine, at which a server answers that listens on `host`."""
+    if host == "::":  # for IPv6 alone
+        return "::1"
+    return "127.0.0.1" if host in EVERYWHERE else host
+
+
+def in_url(host: str) -> str:
+    """The same, as addresses of pages have it."""
+    here = reached_at(host)
+    return f"[{here}]" if ":" in here else here
 
 
 class Guard:
@@ -126,8 +139,13 @@ class Guard:
 
     def verify(self, port: int) -> None:
         """Raise UnguardedServerError unless the server refuses what it has to, and knows the token."""
-        here = "127.0.0.1" if self._bound in EVERYWHERE else self._bound
-        host = f"{f'[{here}]' if ':' in here else here}:{port}"
+        here, host = reached_at(self._bound), f"{in_url(self._bound)}:{port}"
+        try:
+            self._verify(here, port, host)
+        except (OSError, http.client.HTTPException) as error:
+            raise UnguardedServerError(f"the server at {host} does not answer as one ({error})") from error
+
+    def _verify(self, here: str, port: int, host: str) -> None:
         ours, away = f"http://{host}", f"http://elsewhere.invalid:{port}"
         page = f"/{self.token}/"
         for path, name, origin, websocket in (

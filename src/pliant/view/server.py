@@ -23,7 +23,7 @@ from pliant.sequence import Sequence
 from pliant.view.comparing import compare
 from pliant.view.drawing import Drawing
 from pliant.view.frames import Frames
-from pliant.view.guard import EVERYWHERE, Guard, is_loopback
+from pliant.view.guard import Guard, in_url, is_loopback
 from pliant.view.layers import FrameView, Layers, Shown
 from pliant.view.panel import UP, Panel, Wanted
 from pliant.view.words import comparison_words, contact_words, frame_words, note
@@ -160,9 +160,7 @@ class Viewer:
     @property
     def url(self) -> str:
         """Where it is shown. Who knows it can look and use the controls: it has a token in it."""
-        host = self._server.get_host()
-        host = "127.0.0.1" if host in EVERYWHERE else host  # what is listened to is no address to go to
-        return f"http://{f'[{host}]' if ':' in host else host}:{self._server.get_port()}/{self._token}/"
+        return f"http://{in_url(self._server.get_host())}:{self._server.get_port()}/{self._token}/"
 
     @property
     def now(self) -> tuple[Wanted, FrameView, Shown] | None:
