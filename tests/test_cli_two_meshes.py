@@ -70,6 +70,7 @@ class TestInside:
         assert "--of BODY" in call("inside", "pin.obj").err
         assert call("inside", "pin.obj", "--of", "body.obj", "--pairs", "self").code == 2
         assert call("inside", "-", "--of", "-").code == 2
+        assert call("inside", "--help").out.splitlines()[0] == "Usage: pliant inside [OPTIONS] {FILE} [--of BODY]"
 
     def test_standard_input(self, call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch):
         put_on_stdin(monkeypatch, obj(CUBE, CUBE_FACES).encode())
@@ -121,3 +122,23 @@ class TestNear:
         write_obj(folder / "far.obj", CUBE + 5, CUBE_FACES)
         assert call("near", "body.obj", "far.obj", "--within", "0.1").code == 0
         assert call("near", "body.obj", "far.obj", "--within", "2", "--pairs", "all").code == 1
+
+    def test_surfaces_that_cross_are_no_pass(self, call: Call, folder: Path):
+        """No vertex is near a face and no two edges are near where a needle goes through a big triangle's middle."""
+        write_obj(folder / "big.obj", np.array([[-10.0, -10, 0], [10, -10, 0], [0, 10, 0]]), np.array([[0, 1, 2]]))
+        write_obj(folder / "needle.obj", np.array([[0.0, 0, -3], [0.1, 0, 3], [0, 0.1, 3]]), np.array([[0, 1, 2]]))
+        ended = call("near", "big.obj", "needle.obj", "--within", "0.01")
+        first, second = ended.out.splitlines()[:2]
+        assert ended.code == 1
+        assert first.endswith("1 pair of triangles intersects: distance 0; pliant check big.obj needle.obj lists it")
+        assert "no other vertex and face, nor two edges, within 0.01" in second
+        found = call("near", "big.obj", "needle.obj", "--within", "0.01", "--json").json
+        assert (found["pairs"], found["intersecting"], found["list"]) == (0, 1, [])
+        assert call("near", "big.obj", "needle.obj", "--within", "0.01", "--pairs", "self").code == 0
+
+    def test_a_file_that_is_named_twice_is_said_to_be_read_once(self, call: Call, folder: Path):
+        for verb in (("near", "--within", "0.01"), ("check",)):
+            ended = call(*verb, "body.obj", "body.obj")
+            assert ended.err == "pliant: body.obj is named twice, and read once\n"
+            assert call(*verb, "body.obj", "body.obj", "--quiet").err == ""
+        assert call("check", "body.obj", "*.obj", "--each").err == ""

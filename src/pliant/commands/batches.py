@@ -38,7 +38,7 @@ class Scanned(NamedTuple):
 
 def scan_each(run: Run, paths: list[Path], opening: Opening, how: How, judging: Judging) -> int:
     """Scan every file and every clip of it; those that cannot be read are named, and the others scanned."""
-    files, scanned = expand(paths), []
+    files, scanned = expand(run, paths), []
     with run.bar("Files") as progress:
         for done, path in enumerate(files, 1):
             scanned += [_scan(run, path, opening._replace(clip=clip), how) for clip in _clips(path, opening.clip)]

@@ -98,7 +98,7 @@ def check(
     judging.begin(run)
     for file in (offenders, faces, report, png):
         run.take_output(file)
-    paths = expand(files)
+    paths = expand(run, files)
     how = How(merge, pairs, file_format, len(paths) > 1 and not each)
     if faces is not None and len(paths) > 1:
         raise fault("--faces FILE lists the faces of one mesh; check the files one by one")

@@ -6,6 +6,7 @@ import glob
 import sys
 import tempfile
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -221,10 +222,14 @@ def _wanted(sequence: Sequence, how: Opening) -> range:
     return range(ends[0], ends[1] + 1, how.every)
 
 
-def expand(paths: Iterable[Path]) -> list[Path]:
+def expand(run: Run, paths: Iterable[Path]) -> list[Path]:
     """Files, each once, with patterns that the shell has left as they are filled in."""
     out: dict[Path, None] = {}
-    for path in paths:
+    named = Counter(paths)
+    for path, times in named.items():
+        if times > 1:
+            often = "twice" if times == 2 else f"{times} times"
+            run.warn(f"{shown(path)} is named {often}, and read once")
         if path == STANDARD or path.exists() or not glob.has_magic(str(path)):
             out[path] = None
             continue

@@ -34,7 +34,8 @@ def near(
     """Find all vertices and faces, and all pairs of edges, that are within a distance of each other.
 
     Of one file: anywhere in it. Of several: between them, unless --pairs says otherwise; their objects are the files.
-    Features that share a vertex are not a pair.
+    Features that share a vertex are not a pair. Triangles that intersect are at distance 0 and counted, too: an edge
+    through the inside of a face may be far from its vertices and edges.
     """
     import numpy as np
 
@@ -43,35 +44,55 @@ def near(
     from pliant.commands.joining import join
     from pliant.report.outputs import Result, proximity_table
 
-    meshes = [read_mesh(run, path, file_format, merge) for path in expand(files)]
+    meshes = [read_mesh(run, path, file_format, merge) for path in expand(run, files)]
     several, joined = len(meshes) > 1, join(meshes)
     wanted = pairs or (Pairs.inter if several else Pairs.all)
     objects = joined.file_of_vertex if several else meshes[0].objects
     with run.bar("Measuring") as progress:
         options: dict[str, Any] = {"pairs": wanted.value, "threads": run.threads, "progress": progress}
         found = pliant.proximity(joined.faces, joined.x, within=within, objects=objects, **options)
+        crossing = len(pliant.dcd(joined.faces, joined.x, objects=objects, **options))
     found, whose = joined.told(found)
     names = np.array([mesh.name for mesh in meshes])[whose] if several else None
     of = None if several else meshes[0].membership
     parts = None if of is None else of.names_of_pairs(found.kind, found.elements)
-    _say_near(run, meshes, found, (names, parts), within, all_rows)
+    _say_crossing(run, meshes, crossing)
+    _say_near(run, meshes, (found, crossing), (names, parts), within, all_rows)
     merged = sum(mesh.merged for mesh in meshes)
     head: dict[str, Any] = {"pairs": len(found), "file": meshes[0].name, "merged": merged, "within": within}
+    head["intersecting"] = crossing
     if several:
         head["files"] = [mesh.name for mesh in meshes]
     run.finish(Result("near", head, (proximity_table(found, names, parts),)))
-    return FOUND if len(found) else CLEAN
+    return FOUND if len(found) or crossing else CLEAN
+
+
+def _say_crossing(run: Run, meshes: list[Mesh], crossing: int) -> None:
+    """Triangles that intersect, before what is near: no pair of features need be within the distance there."""
+    if crossing:
+        intersect = "1 pair of triangles intersects" if crossing == 1 else f"{crossing:,} pairs of triangles intersect"
+        names = " ".join(mesh.name for mesh in meshes)
+        title = " and ".join(mesh.name for mesh in meshes)
+        lists = "lists it" if crossing == 1 else "lists them"
+        run.say(f"{title}: {intersect}: distance 0; pliant check {names} {lists}", style="bold")
 
 
 def _say_near(
-    run: Run, meshes: list[Mesh], found: Proximity, sides: tuple[np.ndarray | None, ...], within: float, all_rows: bool
+    run: Run,
+    meshes: list[Mesh],
+    what: tuple[Proximity, int],
+    sides: tuple[np.ndarray | None, ...],
+    within: float,
+    all_rows: bool,
 ) -> None:
-    """sides : names of the files and of the parts, (k, 2), where there are several."""
+    """what : pairs of features, and how many triangles intersect
+    sides : names of the files and of the parts, (k, 2), where there are several
+    """
     import numpy as np
 
     from pliant.report.tables import ROWS, count, merged_words, more, near_rows
 
-    title = " and ".join(mesh.name for mesh in meshes)
+    (found, crossing), title = what, " and ".join(mesh.name for mesh in meshes)
     faces, vertices = (sum(len(part) for part in parts) for parts in zip(*((one.faces, one.x) for one in meshes)))
     words = f"({faces:,} triangles, {vertices:,} vertices)"
     if len(found):
@@ -82,7 +103,8 @@ def _say_near(
         run.say(near_rows(found, x, rows, *sides), more(rows, len(found), "pair"))
         run.say("List every pair: --json, or --csv FILE.", style="dim")
     else:
-        run.say(f"{title}: nothing within {within:g} {words}")
+        what_else = "no other vertex and face, nor two edges," if crossing else "nothing"
+        run.say(f"{title}: {what_else} within {within:g} {words}")
     run.say(merged_words(sum(mesh.merged for mesh in meshes)), style="dim")
     run.say_stages(found.stages)
 
@@ -91,7 +113,7 @@ def _say_near(
 def inside(
     run: Run,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A mesh; - for standard input.", show_default=False)],
-    other: Annotated[Path | None, typer.Argument(hidden=True)] = None,
+    other: Annotated[Path | None, typer.Argument(metavar="--of BODY", hidden=True)] = None,
     of: Annotated[
         Path | None,
         typer.Option("--of", metavar="BODY", help="Look inside of this closed surface or volume mesh."),

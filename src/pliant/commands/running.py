@@ -87,8 +87,12 @@ class Run(contextlib.ExitStack):
         return self
 
     def _show_warning(self, message: Warning | str, *where: Any, **more: Any) -> None:
+        self.warn(f"{message}")
+
+    def warn(self, message: str) -> None:
+        """On standard error, and the run goes on."""
         if not self._shared.quiet:
-            complain(f"{message}")
+            complain(message)
 
     @functools.cached_property
     def console(self) -> Console:
