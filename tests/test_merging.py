@@ -166,6 +166,16 @@ class TestSequences:
         with pytest.raises(ApartError):
             merged[1:][1]
 
+    @pytest.mark.parametrize("frames", [2, 3, 40])
+    def test_the_last_frame_is_checked_as_well(self, frames: int):
+        """Of frames that are one array, too."""
+        opening = pliant.Sequence(FACES, np.stack([SEAM] * (frames - 1) + [OPENED]), numbers=range(10, 10 + frames))
+        named = rf"sequence, frame {9 + frames}: vertices come apart .*: 3 from 1; merge=False"
+        with pytest.raises(ApartError, match=named):
+            pliant.scan(opening, merge=True)
+        with pytest.raises(ApartError, match=named):
+            opening.merged()[0][-1]
+
     def test_labels_keep_vertices_apart(self):
         labelled = pliant.Sequence(FACES, SEAM[None], objects=[0, 0, 0, 1, 1, 1])
         assert labelled.merged() == (labelled, 0)
