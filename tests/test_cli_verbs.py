@@ -10,6 +10,7 @@ import pytest
 
 import pliant
 from tests.command_line import APART, CROSSING, FACES, Call, caller, obj, put_on_stdin, soup, write_obj
+from tests.test_enclosures import CUBE, CUBE_FACES
 
 SELFINT = {
     "Generic_Twin_7863.1.t0_right.obj": 3, "Generic_Twin_7081.1.t0_right.obj": 64, "rabbit.obj": 195, "soup.stl": 1248,
@@ -391,3 +392,33 @@ class TestFiles:
         assert call("scan", cloth, "--report", page, "--png", sheet, "--up", "z").code == 1
         assert page.read_text("utf-8").startswith("<!doctype html>") or page.stat().st_size > 10_000
         assert sheet.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_tangled_start_promises_no_free_mesh(call: Call, tmp_path: Path):
+    """Where the way ends at once the mesh is as tangled as it was; and no Python is at hand to call pliant.dcd."""
+    a = write_obj(
+        tmp_path / "a.obj", np.array([[0, 0, 0], [2, 0, 0], [0, 2, 0], [0.5, 0.5, 0], [0.5, 0.5, 1], [1, 1, 1.0]])
+    )
+    b = write_obj(tmp_path / "b.obj", CROSSING)
+    ended = call("step", a, b)
+    assert ended.code == 1
+    assert f"intersect at the start; pliant check {a.as_posix()} lists them" in ended.err
+    assert "pliant.dcd" not in ended.err
+    assert "no part of the motion is free of contact: at t = 0 vertex 3 and face 0 meet" in ended.out
+    assert "verified" not in ended.out
+    assert "free of contact up to" not in ended.out
+    raised = call("ccd", a, b, "--tangled", "raise")
+    assert (raised.code, f"pliant check {a.as_posix()} lists them" in raised.err) == (2, True)
+
+
+def test_coincident_bodies_that_merging_joins_are_said(call: Call, tmp_path: Path):
+    """Two cubes in one place became one body: nothing told of the other one."""
+    corners = CUBE[CUBE_FACES].reshape(-1, 3)
+    x = np.concatenate((corners, corners))
+    path = write_obj(tmp_path / "coin.obj", x, np.arange(len(x)).reshape(-1, 3))
+    out = call("check", path).out
+    assert "12 faces have the same corners as another face then: bodies that coincide were joined into one" in out
+    assert "12 faces" in call("near", path, "--within", "0.01").out
+    assert "joined" not in call("check", path, "--no-merge").out
+    once = write_obj(tmp_path / "once.obj", corners, np.arange(len(corners)).reshape(-1, 3))
+    assert "joined" not in call("check", once).out

@@ -190,7 +190,8 @@ def _look_together(
 
 
 def _say(run: Run, checked: list[Checked], between: list[Between], how: How, all_rows: bool) -> None:
-    from pliant.report.tables import ROWS, between_rows, between_table, count, file_table, merged_words, more
+    from pliant.commands.inputs import say_merged
+    from pliant.report.tables import ROWS, between_rows, between_table, count, file_table, more
 
     fine = sorted((one for one in checked if one.found is not None), key=lambda one: -len(one.found or ()))
     if len(checked) == 1:
@@ -212,7 +213,7 @@ def _say(run: Run, checked: list[Checked], between: list[Between], how: How, all
         if how.together:
             words = _words_together(within, across, how)
         run.say("", f"{count(len(checked), 'file')}: {words}{broken}.")
-    run.say(merged_words(sum(one.mesh.merged for one in fine if one.mesh)), style="dim")
+    say_merged(run, [one.mesh for one in fine if one.mesh])
     if within + across:
         by_itself = len(checked) > 1 and not how.together
         hint = (

@@ -74,8 +74,34 @@ class Mesh(NamedTuple):
         return len(self.merging.others)
 
     @property
+    def doubled(self) -> int:
+        """How many faces have the same corners as another one only because vertices were merged."""
+        doubled = _doubled(self.faces) if self.merged else 0
+        return doubled - _doubled(pliant.io.surface_of(FileMesh(self.cells, self.x))) if doubled else 0
+
+    @property
     def merged_cells(self) -> dict[str, np.ndarray]:
         return {kind: self.merging.first[rows] for kind, rows in self.cells.items()}
+
+
+def _doubled(faces: np.ndarray) -> int:
+    """Faces with the same three corners as an earlier one; those that have collapsed do not count."""
+    corners = np.sort(faces, axis=1)
+    corners = corners[(corners[:, 0] != corners[:, 1]) & (corners[:, 1] != corners[:, 2])]
+    return len(corners) - len(np.unique(corners, axis=0))
+
+
+def say_merged(run: Run, meshes: Iterable[Mesh]) -> None:
+    """That vertices were taken for one; and where that has made one of bodies that coincide, as nothing else tells."""
+    from pliant.report.tables import count, merged_words
+
+    every = list(meshes)
+    run.say(merged_words(sum(mesh.merged for mesh in every)), style="dim")
+    doubled = sum(mesh.doubled for mesh in every)
+    if doubled:
+        have = "has" if doubled == 1 else "have"
+        joined = "bodies that coincide were joined into one; --no-merge keeps them apart"
+        run.say(f"{count(doubled, 'face')} {have} the same corners as another face then: {joined}.", style="bold")
 
 
 def read_mesh(run: Run, path: Path, ending: str | None = None, merge: bool = False) -> Mesh:

@@ -90,7 +90,8 @@ def _say_near(
     """
     import numpy as np
 
-    from pliant.report.tables import ROWS, count, merged_words, more, near_rows
+    from pliant.commands.inputs import say_merged
+    from pliant.report.tables import ROWS, count, more, near_rows
 
     (found, crossing), title = what, " and ".join(mesh.name for mesh in meshes)
     faces, vertices = (sum(len(part) for part in parts) for parts in zip(*((one.faces, one.x) for one in meshes)))
@@ -105,7 +106,7 @@ def _say_near(
     else:
         what_else = "no other vertex and face, nor two edges," if crossing else "nothing"
         run.say(f"{title}: {what_else} within {within:g} {words}")
-    run.say(merged_words(sum(mesh.merged for mesh in meshes)), style="dim")
+    say_merged(run, meshes)
     run.say_stages(found.stages)
 
 
@@ -148,9 +149,9 @@ def _in_body(run: Run, mesh: Mesh, body: Mesh, depth: bool, all_rows: bool) -> i
     import numpy as np
 
     import pliant
-    from pliant.commands.inputs import SOLID
+    from pliant.commands.inputs import SOLID, say_merged
     from pliant.report.outputs import Result, enclosed_table
-    from pliant.report.tables import ROWS, count, enclosed_rows, merged_words, more
+    from pliant.report.tables import ROWS, count, enclosed_rows, more
 
     vertices = np.unique(mesh.faces)
     solid = any(kind in SOLID for kind in body.cells)
@@ -173,7 +174,7 @@ def _in_body(run: Run, mesh: Mesh, body: Mesh, depth: bool, all_rows: bool) -> i
         run.say("List every vertex: --json, or --csv FILE. Triangles that cross: pliant check A B", style="dim")
     else:
         run.say(f"{mesh.name}: no vertex is inside of {body.name} {words}")
-    run.say(merged_words(mesh.merged + body.merged), style="dim")
+    say_merged(run, [mesh, body])
     run.say_stages(found.stages)
     head: dict[str, Any] = {"pairs": len(found), "file": mesh.name, "of": body.name, "vertices": len(vertices)}
     head |= {"triangles": len(body.faces), "merged": mesh.merged + body.merged}
@@ -184,9 +185,9 @@ def _in_body(run: Run, mesh: Mesh, body: Mesh, depth: bool, all_rows: bool) -> i
 def _in_cells(run: Run, mesh: Mesh, how: tuple[Pairs, bool], all_rows: bool) -> int:
     """Vertices of a volume mesh in its cells."""
     import pliant
-    from pliant.commands.inputs import SOLID
+    from pliant.commands.inputs import SOLID, say_merged
     from pliant.report.outputs import Result, inside_table
-    from pliant.report.tables import ROWS, count, inside_rows, merged_words, more
+    from pliant.report.tables import ROWS, count, inside_rows, more
 
     pairs, depth = how
     cells = sum(len(rows) for kind, rows in mesh.cells.items() if kind in SOLID)
@@ -208,7 +209,7 @@ def _in_cells(run: Run, mesh: Mesh, how: tuple[Pairs, bool], all_rows: bool) -> 
         run.say("List every pair: --json, or --csv FILE.", style="dim")
     else:
         run.say(f"{mesh.name}: no vertex is inside of a cell {words}")
-    run.say(merged_words(mesh.merged), style="dim")
+    say_merged(run, [mesh])
     run.say_stages(found.stages)
     head = {"pairs": len(found), "file": mesh.name, "merged": mesh.merged, "cells": cells}
     run.finish(Result("inside", head, (inside_table(found),)))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,7 +85,7 @@ def ccd(
     a, b = files
     run.take_output(offenders)
     start, x1 = read_motion(run, a, b, merge)
-    with run.bar("Looking") as progress:
+    with run.bar("Looking") as progress, _pointing_to_check(run, start):
         options = _options(run, start, pairs, tangled, progress)
         how_culled = (culling or Culling.boxes).value
         found = pliant.ccd(start.faces, start.x, x1, min_distance=min_distance, culling=how_culled, **options)
@@ -120,7 +123,7 @@ def step(
 
     run.take_output(output)
     start, x1 = read_motion(run, a, b, merge)
-    with run.bar("Looking") as progress:
+    with run.bar("Looking") as progress, _pointing_to_check(run, start):
         options = _options(run, start, pairs, tangled, progress)
         found = pliant.safe_step(start.faces, start.x, x1, min_distance=min_distance, **options)
     points = None if found.contact is None else found.contact.points(start.x, x1)
@@ -139,8 +142,28 @@ def _options(run: Run, start: Mesh, pairs: Pairs, tangled: Tangled, progress: Pr
     return asked | {"threads": run.threads, "progress": progress}
 
 
+@contextlib.contextmanager
+def _pointing_to_check(run: Run, start: Mesh) -> Iterator[None]:
+    """Where a motion starts tangled, say how the command line lists that: the library names its own call."""
+    from pliant._arrays import TangledError
+
+    def said(message: str) -> str:
+        how = f"at the start; pliant check {start.name} lists them"
+        return message.replace("at x0; pliant.dcd(mesh, x0) lists them", how)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except TangledError as error:
+            raise TangledError(said(str(error))) from None
+    for one in caught:
+        run.warn(said(str(one.message)))
+
+
 def _say_contacts(run: Run, what: tuple[Mesh, Contacts, np.ndarray], end: Path, all_rows: bool) -> None:
-    from pliant.report.tables import ROWS, contact_rows, count, merged_words, more
+    from pliant.commands.inputs import say_merged
+    from pliant.report.tables import ROWS, contact_rows, count, more
 
     mesh, found, points = what
     title = f"{mesh.name} to {end.as_posix()}: "
@@ -154,12 +177,13 @@ def _say_contacts(run: Run, what: tuple[Mesh, Contacts, np.ndarray], end: Path, 
         run.say("List every contact: --json, or --csv FILE. How far it is safe to go: pliant step A B", style="dim")
     else:
         run.say(f"{title}no contact ({mesh.words})")
-    run.say(merged_words(mesh.merged), style="dim")
+    say_merged(run, [mesh])
     run.say_stages(found.stages)
 
 
 def _say_step(run: Run, what: tuple[Mesh, Path], how: tuple[Step, np.ndarray | None], output: Path | None) -> None:
-    from pliant.report.tables import merged_words, place_in, sides_words
+    from pliant.commands.inputs import say_merged
+    from pliant.report.tables import place_in, sides_words
 
     (mesh, end), (found, points) = what, how
     title = f"{mesh.name} to {end.as_posix()}: "
@@ -173,10 +197,14 @@ def _say_step(run: Run, what: tuple[Mesh, Path], how: tuple[Step, np.ndarray | N
         at = f"at {place_in(mesh.x, points[0])}"
         parts = _parts(mesh, one)
         at += "" if parts is None else f" ({sides_words(*parts[0].tolist())})"
-        run.say(f"{title}free of contact up to t = {found.t:.9g}, where {met} meet {at}", style="bold")
-        see = "" if output else "The mesh there, verified to be free: --output FILE. "
+        words = f"free of contact up to t = {found.t:.9g}, where {met} meet {at}"
+        if not found.t:
+            words = f"no part of the motion is free of contact: at t = 0 {met} meet {at}"
+        run.say(f"{title}{words}", style="bold")
+        reached = found.t and not output
+        see = "The mesh there, verified to be reached without contact: --output FILE. " if reached else ""
         run.say(f"{see}All contacts: pliant ccd A B", style="dim")
-    run.say(merged_words(mesh.merged), style="dim")
+    say_merged(run, [mesh])
     run.say_stages(found.stages)
 
 
