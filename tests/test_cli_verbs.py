@@ -95,7 +95,7 @@ class TestCheck:
         put_on_stdin(monkeypatch, b"\x00\x01\x02")
         ended = call("check", "-")
         assert ended.code == 2
-        assert "--format" in ended.err
+        assert "cannot detect the format of standard input; pass --format" in ended.err
 
     def test_quiet_says_nothing(self, call: Call, crossing: Path):
         assert call("check", crossing, "-q") == (1, "", "")
