@@ -75,3 +75,64 @@ def test_hashes_stand_for_the_number(call: Call, tmp_path: Path):
 )
 def test_names_of_patterns(names: tuple[str, ...], pattern: str):
     assert pattern_of([Path(name) for name in names]) == pattern
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("each", [(), ("--each",)])
+def test_known_offenders_do_not_depend_on_the_spelling(
+    call: Call, files: list[Path], monkeypatch: pytest.MonkeyPatch, order: int, each: tuple[str, ...]
+):
+    """`scan c.####.obj --write-baseline` and `scan c.*.obj --baseline`, filled in by a shell, knew no offender."""
+    monkeypatch.chdir(files[0].parent)
+    folder = Path("frames")
+    folder.mkdir()
+    names = [str(path.rename(folder / path.name)) for path in files]
+    ways = [["frames/c.%d.obj"], ["frames/c.*.obj"], ["frames"], names, [str(folder.absolute() / "c.*.obj")]]
+    if each:
+        ways = [["frames/c.%d.obj"], ["frames"]]
+    ways = ways[::order]
+    assert call("scan", *each, *ways[0], "--write-baseline", "known.json").code == 0
+    for way in ways:
+        again = call("scan", *way, "--baseline", "known.json", "--json")
+        assert (again.code, again.json["baseline"]["new"], again.json["baseline"]["gone"]) == (0, 0, 0), way
+        assert again.json["baseline"]["known"] > 0
+    fewer = call("scan", *names[:1], names[2], "--baseline", "known.json", "--find", "intersections")
+    assert fewer.code == 0
+
+
+@pytest.mark.parametrize("verb", ["scan", "ccd", "view"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("cube.obj", "far.obj", "cubeb.obj"),
+        ("c.1001.obj", "cube.obj", "c.1002.obj"),
+        ("a1_b1.obj", "a1_b2.obj", "a2_b1.obj"),
+        ("one/c.1.obj", "two/c.2.obj", "two/c.3.obj"),
+        ("c.1.obj", "c.1.obj", "c.1.obj"),
+        ("*.obj",),
+    ],
+)
+def test_files_without_one_number_are_no_sequence(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, names: tuple[str, ...]
+):
+    """Three meshes that have nothing to do with each other were taken for three frames, without a word."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pliant.view.serve", lambda sequence, **options: pytest.fail("it was shown"))
+    for name in names if names != ("*.obj",) else ("cube.obj", "far.obj"):
+        Path(name).parent.mkdir(exist_ok=True)
+        write_obj(Path(name), APART)
+    ended = call(verb, *names)
+    assert (ended.code, ended.out) == (2, "")
+    assert "do not look like one numbered sequence" in ended.err
+    assert "pliant check A B" in ended.err
+    assert "--each" in ended.err
+
+
+@pytest.mark.parametrize(
+    "names", [("t_0.5.obj", "t_1.0.obj", "t_1.5.obj"), ("1.obj", "2.obj"), ("v2_c8_x.obj", "v2_c12_x.obj")]
+)
+def test_files_with_one_number_are(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]):
+    monkeypatch.chdir(tmp_path)
+    for name in names:
+        write_obj(Path(name), APART)
+    assert len(call("scan", *names, "--json").json["frames"]) == len(names)

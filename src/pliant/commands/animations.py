@@ -114,7 +114,7 @@ def follow(
 ) -> int:  # fmt: skip
     """Scan a sequence: say, write and return what was found."""
     from pliant.commands.batches import looked_at, together
-    from pliant.commands.inputs import shown_all
+    from pliant.commands.numbering import shown_all
     from pliant.commands.runs import scan_runs
 
     paths, opening = what

@@ -10,6 +10,7 @@ import numpy as np
 import pliant
 from pliant.commands.inputs import Opening, expand, open_frames
 from pliant.commands.judging import Judging, judge
+from pliant.commands.numbering import shown_all
 from pliant.commands.options import Culling, Find, Pairs
 from pliant.commands.running import FAILED, Run, told
 from pliant.io.content import ending_of
@@ -69,7 +70,7 @@ def _scan(run: Run, path: Path, opening: Opening, how: How) -> Scanned:
         found = pliant.scan(sequence, find=find, pairs=pairs, culling=culling, threads=run.threads)
     except (pliant.MeshError, OSError) as error:
         return Scanned(Case((name,), clip=opening.clip, error=told(path, name, error)))
-    return scanned_of(name, opening.clip, found)
+    return scanned_of(shown_all([path]), opening.clip, found)
 
 
 def scanned_of(name: str, clip: str | None, found: Scan) -> Scanned:

@@ -144,7 +144,8 @@ def _look(run: Run, paths: list[Path], how: How) -> tuple[list[Checked], list[Be
 
 def _read(run: Run, path: Path, how: How) -> Checked:
     import pliant
-    from pliant.commands.inputs import read_mesh, shown
+    from pliant.commands.inputs import read_mesh
+    from pliant.commands.numbering import shown
 
     try:
         return Checked(shown(path), read_mesh(run, path, how.ending, how.merge), None)

@@ -15,11 +15,12 @@ import numpy as np
 
 import pliant
 from pliant._arrays import MeshError, OptionError, ShapeError
+from pliant.commands.numbering import require_numbered, shown
 from pliant.commands.options import STANDARD, Up
 from pliant.commands.running import Run
 from pliant.io import FileMesh
 from pliant.io.content import ending_of
-from pliant.io.numbered import ENDINGS, in_order, pattern_of
+from pliant.io.numbered import ENDINGS, files_of, in_order, is_pattern, pattern_of
 from pliant.io.readers import read_motion as read_motion_files
 from pliant.mesh.parts import Membership, Parts
 from pliant.mesh.space import Space
@@ -153,6 +154,8 @@ class Opened(NamedTuple):
 def open_frames(run: Run, files: list[Path], how: Opening = Opening()) -> Opened:  # noqa: B008 (a tuple of constants)
     """The frames of a file, of files that a shell lists, or of an embedded scene where there is no such file."""
     path = files[0]
+    if len(files) == 1 and not path.is_dir() and is_pattern(path):
+        require_numbered(files_of(path))
     scenes = pliant.scenes
     known = (*scenes.names(), *scenes.volume_names(), *scenes.character_names())
     merge, wanted = how.merge, {"displacement": run.displacement}
@@ -182,15 +185,11 @@ def _listed(files: list[Path], **options: Any) -> Sequence:
             raise OptionError(
                 f"{len(files)} files, of which {path.name} is a sequence by itself; look at --each of them"
             )
+    require_numbered(files)
     name = pattern_of(files)
     sequence = Sequence.open(in_order(files, name), **options)
     sequence.name = name
     return sequence
-
-
-def shown_all(files: list[Path]) -> str:
-    """How messages call the files of a sequence."""
-    return shown(files[0]) if len(files) == 1 else (files[0].parent / pattern_of(files)).as_posix()
 
 
 def up_axis(wanted: Up | None, sequence: Sequence) -> str:
@@ -299,11 +298,6 @@ def _spool(file: IO[bytes]) -> None:
             doing = "read"
     except OSError as error:
         raise OptionError(f"standard input cannot be {doing}: {error.strerror}") from error
-
-
-def shown(path: Path) -> str:
-    """How messages call a file."""
-    return "standard input" if path == STANDARD else path.as_posix()
 
 
 def _ending(path: Path) -> str:

@@ -86,7 +86,8 @@ def convert(
 
     --format is that of standard input, or of standard output.
     """
-    from pliant.commands.inputs import Opening, load_mesh_or_frames, shown_all
+    from pliant.commands.inputs import Opening, load_mesh_or_frames
+    from pliant.commands.numbering import shown_all
     from pliant.commands.writing import holds_frames, write_mesh, write_sequence
     from pliant.report.outputs import Result
 
