@@ -84,7 +84,7 @@ def demo_that_raises(monkeypatch: pytest.MonkeyPatch):
             "view needs viser: pip",
         ),
         (pliant.MeshError("face 812 refers to\nvertex 9000"), "pliant: face 812 refers to vertex 9000\n"),
-        (FileNotFoundError(2, "No such file or directory", "a/b.obj"), "pliant: a/b.obj: No such file or directory\n"),
+        (FileNotFoundError(2, "No such file or directory", "a/b.obj"), "pliant: a/b.obj: there is no such file\n"),
         (MemoryError("while asking for 7 GB"), "pliant: out of memory while asking for 7 GB; look at fewer frames"),
     ],
 )

@@ -137,6 +137,14 @@ class TestPatterns:
         ended = call("check", "assets/*.obj")
         assert (ended.code, ended.err) == (2, "pliant: no file matches assets/*.obj\n")
 
+    def test_a_pattern_of_frames_is_sent_to_scan(self, call: Call, folder: Path):
+        for verb in (("check",), ("near", "--within", "1"), ("inside",)):
+            ended = call(*verb, "c.####.obj")
+            assert (ended.code, ended.err) == (
+                2,
+                "pliant: c.####.obj: there is no such file; frames of a sequence: pliant scan 'c.####.obj'\n",
+            )
+
 
 class TestLimits:
     def test_so_many_may_be_there(self, call: Call, folder: Path):
@@ -156,6 +164,22 @@ class TestLimits:
         assert new.code == 1
         assert "Known (known.json): 1. New: 1." in new.out
         assert call(*args, "--baseline", "known.json", "--max-pairs", "1").code == 0
+
+    def test_rows_are_those_of_new_ones(self, call: Call, folder: Path):
+        """Known pairs and new ones stood in one table, and nothing told which made the job fail."""
+        write_obj(folder / "a.obj", np.concatenate((CROSSING, APART + 9)), np.arange(12).reshape(-1, 3))
+        write_obj(folder / "sheet.obj", np.concatenate((BLADE, BLADE + 100)), np.arange(6).reshape(-1, 3))
+        for files in (("a.obj",), ("body.obj", "sheet.obj")):
+            call("check", *files, "--write-baseline", "known.json")
+            out = call("check", *files, "--baseline", "known.json").out
+            assert "Known (known.json): 1. New: 0." in out
+            assert not any("with" in line.split() for line in out.splitlines())  # of the head of a table
+        call("check", "a.obj", "--write-baseline", "known.json")
+        write_obj(folder / "a.obj", np.concatenate((CROSSING, CROSSING + 9)), np.arange(12).reshape(-1, 3))
+        ended = call("check", "a.obj", "--baseline", "known.json")
+        assert "a.obj: 2 pairs of triangles intersect, 1 of them new (" in ended.out
+        assert [line.split()[0] for line in ended.out.splitlines()[2:4]] == ["2", "3"]
+        assert len(call("check", "a.obj", "--baseline", "known.json", "--json").json["list"]) == 2
 
     def test_gone_ones_are_said(self, call: Call, folder: Path):
         call("check", "--each", "twisted.obj", "body.obj", "--write-baseline", "known.json")
@@ -207,7 +231,7 @@ class TestLimits:
     def test_reading_and_writing_one_baseline_in_one_run_is_an_error(self, call: Call, folder: Path):
         assert call("check", "body.obj", "--baseline", "a.json", "--write-baseline", "b.json").code == 2
         assert call("check", "body.obj", "--baseline", "nobody.json").err.startswith(
-            "pliant: nobody.json: No such file"
+            "pliant: nobody.json: there is no such file"
         )
 
     def test_nothing_is_written_where_a_file_cannot_be_read(self, call: Call, folder: Path):

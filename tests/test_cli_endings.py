@@ -281,3 +281,11 @@ def wait_for(condition, child: subprocess.Popen[bytes]) -> None:
 
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(pliant.__file__).parents[1]), "PYTHONIOENCODING": "utf-8"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_version_that_cannot_be_written_says_where():
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "pliant", "--version"]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "pliant: standard output: No space left on device\n")

@@ -150,6 +150,8 @@ def _message(error: BaseException) -> str | None:
 
     if isinstance(error, MeshError):
         return str(error)
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"{error.filename}: there is no such file"
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}" if error.filename else str(error)
     if isinstance(error, MemoryError):

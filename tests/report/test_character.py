@@ -154,7 +154,7 @@ def test_where_no_repair_can_be_made_the_verdict_stands(capsys, monkeypatch, mis
     ("arguments", "message"),
     [
         (("arm", "--clip", "jump"), "no clip 'jump', but 'bend'"),
-        (("elephant.glb", "--clip", "walk"), "there is no file elephant.glb"),
+        (("elephant.glb", "--clip", "walk"), "elephant.glb: there is no such file, and no scene but"),
         ((*SHORT, "--output", "out.stl"), r"out.stl"),
         ((*SHORT, "--output", "missing/out.npz"), "missing is not a folder"),
         ((*SHORT, "--png", "missing/out.png"), "missing is not a folder"),

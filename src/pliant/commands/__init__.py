@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import pliant
+from pliant._terminal import to_standard_output
 from pliant.commands import animations, checks, instants, motions, scenery, shows
 
 app = typer.Typer(
@@ -22,7 +23,8 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"pliant {pliant.__version__}")
+        with to_standard_output():
+            typer.echo(f"pliant {pliant.__version__}")
         raise typer.Exit
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from pliant.commands.judging import Judging, judge
+from pliant.commands.judging import Judging, judge, sift
 from pliant.commands.options import (
     AllRows,
     Baseline,
@@ -55,6 +55,12 @@ class Checked(NamedTuple):
     found: Intersections | None
     error: str = ""
     seconds: float = 0.0
+    new: Intersections | None = None  # of those found, where a baseline knows the others
+
+    @property
+    def listed(self) -> Intersections | None:
+        """What people should look at."""
+        return self.found if self.new is None else self.new
 
 
 class Between(NamedTuple):
@@ -63,6 +69,7 @@ class Between(NamedTuple):
     a: int
     b: int
     found: Intersections
+    new: Intersections | None = None  # of those found, where a baseline knows the others
 
 
 @verb
@@ -106,7 +113,9 @@ def check(
         if file is not None and len(paths) > 1 and each:
             raise fault(f"{name} FILE takes one mesh; leave --each out, or check the files one by one")
     checked, between, joined = _look(run, paths, how)
-    _say(run, checked, between, how, all_rows)
+    cases = _cases(checked, between)
+    sifted = sift("check", judging, cases, lambda key: _looked_at(key, checked, how))
+    _say(run, *(_news(checked, between, sifted.new) if sifted else (checked, between)), how, all_rows)
     if offenders is not None and joined is not None:
         _write_offenders(run, offenders, joined)
     if faces is not None and joined is not None and joined.found is not None:
@@ -115,8 +124,7 @@ def check(
         write_face_list(run, faces, joined.found.face_counts(joined.faces))
     if joined is not None and (report is not None or png is not None):
         _write_pictures(run, [one for one in checked if one.mesh is not None], joined, (report, png, up))
-    cases = _cases(checked, between)
-    code, head = judge(run, "check", judging, cases, lambda key: _looked_at(key, checked, how))
+    code, head = judge(run, "check", judging, cases, lambda key: _looked_at(key, checked, how), sifted)
     _finish(run, checked, between, head)
     return FAILED if any(one.error for one in checked) else code
 
@@ -194,7 +202,10 @@ def _say(run: Run, checked: list[Checked], between: list[Between], how: How, all
     from pliant.commands.inputs import say_merged
     from pliant.report.tables import ROWS, between_rows, between_table, count, file_table, more
 
-    fine = sorted((one for one in checked if one.found is not None), key=lambda one: -len(one.found or ()))
+    fine = sorted(
+        (one for one in checked if one.found is not None),
+        key=lambda one: (-len(one.listed or ()), -len(one.found or ())),
+    )
     if len(checked) == 1:
         for one in fine:
             _say_file(run, one, all_rows)
@@ -202,10 +213,12 @@ def _say(run: Run, checked: list[Checked], between: list[Between], how: How, all
         unknown = how.together and how.pairs == Pairs.inter
         run.say(file_table((one.name, None if unknown else len(one.found or ()), *_sizes(one.mesh)) for one in fine))
     if between:
-        across = [(checked[a].name, checked[b].name, some) for a, b, some in between]
-        rows = sum(len(some) for *_, some in across) if all_rows else ROWS
-        run.say("", between_table((a, b, len(some)) for a, b, some in across))
-        run.say("", between_rows(across, rows), more(rows, sum(len(some) for *_, some in across), "pair"))
+        run.say("", between_table((checked[a].name, checked[b].name, len(found)) for a, b, found, _ in between))
+        across = [(checked[a].name, checked[b].name, found if new is None else new) for a, b, found, new in between]
+        listed = sum(len(some) for *_, some in across)
+        rows = listed if all_rows else ROWS
+        if listed:
+            run.say("", between_rows(across, rows), more(rows, listed, "pair"))
     within, across = sum(len(one.found or ()) for one in fine), sum(len(one.found) for one in between)
     if len(checked) > 1:
         clean = sum(not one.found for one in fine)
@@ -240,12 +253,15 @@ def _say_file(run: Run, one: Checked, all_rows: bool) -> None:
 
     assert one.mesh is not None
     assert one.found is not None
+    listed = one.found if one.new is None else one.new
     if len(one.found):
-        words = f"{one.name}: {count(len(one.found), 'pair')} of triangles intersect ({one.mesh.words})"
+        new = "" if one.new is None else f", {len(one.new):,} of them new" if len(one.new) else ", none of them new"
+        words = f"{one.name}: {count(len(one.found), 'pair')} of triangles intersect{new} ({one.mesh.words})"
         run.say(words, style="bold")
-        faces = len(set(one.found.faces.reshape(-1).tolist()))
+        faces = len(set(listed.faces.reshape(-1).tolist()))
         rows = faces if all_rows else ROWS
-        run.say(face_table(one.found, one.mesh.faces, one.mesh.x, rows, one.mesh.parts), more(rows, faces, "face"))
+        if faces:
+            run.say(face_table(listed, one.mesh.faces, one.mesh.x, rows, one.mesh.parts), more(rows, faces, "face"))
     else:
         run.say(f"{one.name}: clean ({one.mesh.words})")
     run.say_stages(one.found.stages)
@@ -301,7 +317,19 @@ def _cases(checked: list[Checked], between: list[Between]) -> list[Case]:
     from pliant.report.cases import Case
 
     cases = [Case((one.name,), _offences(one.found), error=one.error, seconds=one.seconds) for one in checked]
-    return cases + [Case((checked[a].name, checked[b].name), _offences(found)) for a, b, found in between]
+    return cases + [Case((checked[a].name, checked[b].name), _offences(found)) for a, b, found, _ in between]
+
+
+def _news(checked: list[Checked], between: list[Between], new: list[Case]) -> tuple[list[Checked], list[Between]]:
+    """The same, with those that a baseline does not know; new : a case for each, in their order."""
+    import numpy as np
+
+    def fresh(found: Intersections | None, case: Case) -> Intersections | None:
+        ids = {tuple(pair) for some in case.offences for pair in some.ids.tolist()}
+        return None if found is None else found[np.array([tuple(p) in ids for p in found.faces.tolist()], bool)]
+
+    within = [one._replace(new=fresh(one.found, case)) for one, case in zip(checked, new)]
+    return within, [one._replace(new=fresh(one.found, case)) for one, case in zip(between, new[len(checked) :])]
 
 
 def _offences(found: Intersections | None) -> tuple[Offences, ...]:
@@ -331,7 +359,7 @@ def _finish(run: Run, checked: list[Checked], between: list[Between], head: dict
         parts = _parts((one.mesh, one.mesh), one.found) if named else None
         tables.append(intersection_table(one.found, (one.name, one.name), parts))
     across = []
-    for a, b, found in between:
+    for a, b, found, _ in between:
         across.append({"files": [checked[a].name, checked[b].name], "pairs": len(found)})
         parts = _parts((checked[a].mesh, checked[b].mesh), found) if named else None
         tables.append(intersection_table(found, (checked[a].name, checked[b].name), parts))

@@ -15,6 +15,7 @@ import numpy as np
 
 import pliant
 from pliant._arrays import MeshError, OptionError, ShapeError
+from pliant._reading import FileError
 from pliant.commands.numbering import require_numbered, shown
 from pliant.commands.options import STANDARD, Up
 from pliant.commands.running import Run
@@ -107,6 +108,8 @@ def say_merged(run: Run, meshes: Iterable[Mesh]) -> None:
 
 def read_mesh(run: Run, path: Path, ending: str | None = None, merge: bool = False) -> Mesh:
     """Vertices at equal positions are one where they are to be merged, within each of the parts that the file names."""
+    if path != STANDARD and not path.exists() and is_pattern(path):
+        raise FileError(f"{path.name}: there is no such file; frames of a sequence: pliant scan '{path.as_posix()}'")
     return _mesh_of(path, pliant.io.read(on_disk(run, path, ending), displacement=run.displacement), merge)
 
 

@@ -10,6 +10,7 @@ from pliant._terminal import complain
 from pliant.commands.running import CLEAN, FOUND, Run, fault
 
 if TYPE_CHECKING:
+    from pliant.report.baseline import Judged
     from pliant.report.cases import Case, Key
 
 
@@ -30,10 +31,27 @@ class Judging(NamedTuple):
             run.take_output(path)
 
 
+def sift(verb: str, how: Judging, cases: list[Case], looked_at: Callable[[Key], bool]) -> Judged | None:
+    """New offences and known ones, where there is a baseline."""
+    from pliant.report import baseline
+
+    if how.baseline is None:
+        return None
+    return baseline.judge(cases, baseline.read_baseline(how.baseline, verb), how.baseline.parent, looked_at)
+
+
 def judge(
-    run: Run, verb: str, how: Judging, cases: list[Case], looked_at: Callable[[Key], bool]
+    run: Run,
+    verb: str,
+    how: Judging,
+    cases: list[Case],
+    looked_at: Callable[[Key], bool],
+    sifted: Judged | None = None,
 ) -> tuple[int, dict[str, Any]]:
-    """Say what is new, write what is wanted; returns the exit code, and what the head of the result says of it."""
+    """Say what is new, write what is wanted; returns the exit code, and what the head of the result says of it.
+
+    sifted : what `sift` gave, where that is there already
+    """
     from pliant.report import baseline
     from pliant.report.cases import total_of
     from pliant.report.junit import write_junit
@@ -41,9 +59,9 @@ def judge(
     from pliant.report.tables import count
 
     new, head = cases, {}
-    if how.baseline is not None:
-        known = baseline.read_baseline(how.baseline, verb)
-        new, there, gone = baseline.judge(cases, known, how.baseline.parent, looked_at)
+    sifted = sifted or sift(verb, how, cases, looked_at)
+    if how.baseline is not None and sifted is not None:
+        new, there, gone = sifted
         head = {"baseline": {"known": there, "new": total_of(new), "gone": gone}}
         name = how.baseline.as_posix()
         run.say(f"Known ({name}): {there:,}. New: {total_of(new):,}.", style="bold")

@@ -116,7 +116,7 @@ def _load(wanted: Wanted) -> Cast:
         obstacles = () if scene.obstacle is None else (scene.obstacle,)
         return Cast(scene.character, _chosen(wanted, scene.character), scene.body, obstacles)
     if not Path(wanted.file).exists():
-        raise OptionError(f"there is no file {wanted.file}, and no scene but {', '.join(character_names())}")
+        raise OptionError(f"{wanted.file}: there is no such file, and no scene but {', '.join(character_names())}")
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")
         character = load(wanted.file)
