@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant
-from tests.command_line import APART, CROSSING, FACES, Call, caller
+from tests.command_line import APART, CROSSING, FACES, Call, caller, obj
 from tests.io.broken_surfaces import glb, gltf
 
 
@@ -79,6 +79,40 @@ def test_a_limit(call: Call, folder: Path):
     count = found["contacts"] + found["pairs"]
     assert call("scan", "bad.npz", "--max-pairs", str(count)).code == 0
     assert call("scan", "bad.npz", "--max-pairs", str(count - 1)).code == 1
+    said = call("scan", "bad.npz", "--max-pairs", str(count)).out
+    what = f"{found['pairs']} pairs of triangles intersect, {found['contacts']} contacts"
+    assert f"{count} is not more than the {count} of --max-pairs: {what}." in said
+    about = " ".join(call("scan", "--help").out.replace("│", " ").split())
+    assert "So many pairs may be there, contacts and cells inside out included; more fail." in about
+    assert "The first frame, by the number that its file has; else the first that there is." in about
+
+
+def test_contacts_say_which_features_where_and_of_what(call: Call, folder: Path):
+    """It said "vertex and face 4 and 12 touch"."""
+    call("scan", "bad.npz", "--junit", "out.xml")
+    text = "".join((folder / "out.xml").read_text("utf-8"))
+    found = call("scan", "bad.npz", "--json").json["list"]
+    nouns = {"vertex-face": ("vertex", "face"), "edge-edge": ("edge", "edge")}
+    contacts = [one for one in found if one["kind"] in nouns]
+    assert {one["kind"] for one in contacts} == set(nouns)
+    for one in contacts:
+        (a, b), (i, j) = nouns[one["kind"]], one["elements"]
+        at = ", ".join(f"{value:.6g}" for value in one["point"])
+        features = f"{a} {i} and {b} {j}" if a != b else f"edges {i} and {j}"
+        assert f"frame {one['frame']}: {features} touch at ({at})" in text
+    for number, x in ((1001, APART), (1002, CROSSING)):
+        lines = obj(x).splitlines()
+        lines.insert(-1, "g blade")
+        lines.insert(-3, "g body")
+        (folder / f"c.{number}.obj").write_text("\n".join(lines) + "\n", "utf-8")
+    call("scan", "c.*.obj", "--junit", "out.xml", "--sarif", "out.sarif", "--write-baseline", "known.json")
+    call("scan", "c.*.obj", "--junit", "out.xml", "--sarif", "out.sarif")
+    for name in ("out.xml", "out.sarif"):
+        text = (folder / name).read_text("utf-8")
+        assert "frame 1002: faces 0 of body and 1 of blade intersect at (" in text
+        assert "frame 1002: vertex 3 of blade and face 0 of body touch at (" in text
+    again = call("scan", "c.*.obj", "--baseline", "known.json", "--junit", "out.xml", "--json")
+    assert (again.code, again.json["baseline"]["new"]) == (0, 0)
 
 
 def test_junit_and_sarif(call: Call, folder: Path):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.report.outputs import schema
 from tests.command_line import APART, CROSSING, FACES, Call, caller, write_obj
 
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
@@ -111,6 +112,8 @@ def test_triangles_that_change_make_another_run(call: Call, tmp_path: Path):
         found = call("scan", *paths, "--json").json
         rows = [(one["from"], one["to"], one["triangles"]) for one in found["runs"]]
         assert rows == [(5, 6, 2), (7, 9, 3), (10, 10, 2)]
+        assert found["triangles"] is None  # there is no one number
+        pytest.importorskip("jsonschema").validate(found, json.loads(schema()))
         assert [one["frame"] for one in found["frames"]] == [5, 6, 7, 8, 9, 10]
         assert [one["file"] for one in found["frames"]][-1] == "c.10.obj"
         assert [one["pairs"] for one in found["frames"]] == [0, 1, 0, 1, 1, 0]

@@ -224,7 +224,8 @@ def _finish(run: Run, name: str, runs: list[tuple[Scan, Opened]], more: dict[str
     if tables["inverted"]:
         counts["inverted"] = sum(map(len, tables["inverted"]))
     scans, first = [found for found, _ in runs], runs[0][1].sequence
-    sizes: dict[str, Any] = {"triangles": len(first.faces), "merged": sum(opened.merged for _, opened in runs)}
+    triangles = len(first.faces) if len(runs) == 1 else None  # else each run has its own number
+    sizes: dict[str, Any] = {"triangles": triangles, "merged": sum(opened.merged for _, opened in runs)}
     if len(runs) > 1:
         rows = [(one.frames[0].number, one.frames[-1].number, len(one.sequence.faces)) for one in scans]
         sizes["runs"] = [dict(zip(("from", "to", "triangles"), row)) for row in rows]

@@ -90,16 +90,18 @@ def together(name: str, clip: str | None, scans: list[Scan]) -> Scanned:
 
 
 def _offences(found: Scan) -> tuple[Offences, ...]:
-    out = []
+    out, of = [], None if found.sequence.parts is None else found.membership
     for one in found.frames:
-        for kind, name in enumerate(("vertex-face", "edge-edge") if one.contacts else ()):
-            assert one.contacts is not None
-            some = one.contacts[one.contacts.kind == kind]
-            if len(some):
-                out.append(Offences(name, some.elements, None, one.number))
+        if one.contacts:
+            parts = of and of.names_of_pairs(one.contacts.kind, one.contacts.elements)
+            every = Offences("", one.contacts.elements, one.points, one.number, parts)
+            for kind, name in enumerate(("vertex-face", "edge-edge")):
+                some = every.chosen(one.contacts.kind == kind)
+                out += [some._replace(kind=name)] * (len(some.ids) > 0)
         if one.intersections:
             middle = one.intersections.segments.mean(axis=1)
-            out.append(Offences("face-face", one.intersections.faces, middle, one.number))
+            parts = of and of.named(of.faces[one.intersections.faces])
+            out.append(Offences("face-face", one.intersections.faces, middle, one.number, parts))
         if one.inverted_count:
             assert one.inverted is not None
             out.append(Offences("inverted-cell", np.stack((one.inverted, one.inverted), axis=1), None, one.number))

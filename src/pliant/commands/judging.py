@@ -53,7 +53,7 @@ def judge(
     sifted : what `sift` gave, where that is there already
     """
     from pliant.report import baseline
-    from pliant.report.cases import total_of
+    from pliant.report.cases import Case, summary, total_of
     from pliant.report.junit import write_junit
     from pliant.report.sarif import write_sarif
     from pliant.report.tables import count
@@ -78,8 +78,10 @@ def judge(
         run.say(f"{count(total_of(cases), 'offender')} will be known with --baseline {how.write_baseline.as_posix()}")
     failing = total_of(new) > how.max_pairs
     if how.max_pairs and total_of(new):
+        every = Case((), tuple(some for case in new for some in case.offences))
+        what = f": {summary(every)}" if verb == "scan" else ""  # which counts several things together
         verdict = "more than" if failing else "not more than"
-        run.say(f"{total_of(new):,} is {verdict} the {how.max_pairs:,} of --max-pairs.")
+        run.say(f"{total_of(new):,} is {verdict} the {how.max_pairs:,} of --max-pairs{what}.")
     if how.junit is not None:
         run.write(how.junit, lambda file: write_junit(new, failing, verb, file))
     if how.sarif is not None:

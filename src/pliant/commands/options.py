@@ -99,7 +99,8 @@ Report = Annotated[
 ]
 Picture = Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write a sheet of pictures.")]
 First = Annotated[
-    int | None, typer.Option("--from", help="The first frame, by the number that its file has; else from 0.")
+    int | None,
+    typer.Option("--from", help="The first frame, by the number that its file has; else the first that there is."),
 ]
 Last = Annotated[int | None, typer.Option("--to", help="The last frame; -1 is the last that there is.")]
 Every = Annotated[int, typer.Option("--every", min=1, help="Every which frame.")]
@@ -108,7 +109,12 @@ MeshFile = Annotated[
 ]
 Rate = Annotated[float | None, typer.Option("--rate", help="Frames a second, where the file does not say.")]
 Clip = Annotated[str | None, typer.Option("--clip", help="Name of the motion, where the file has several.")]
-MaxPairs = Annotated[int, typer.Option("--max-pairs", min=0, help="So many may be there: more fail.")]
+MaxPairs = Annotated[
+    int,
+    typer.Option(
+        "--max-pairs", min=0, help="So many pairs may be there, contacts and cells inside out included; more fail."
+    ),
+]
 Baseline = Annotated[
     Path | None,
     typer.Option("--baseline", metavar="FILE", help="Known offenders: only new ones fail."),

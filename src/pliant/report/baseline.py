@@ -117,7 +117,7 @@ def judge(cases: Iterable[Case], known: Known, folder: Path, looked_at: Callable
                 found[key] += int(np.count_nonzero(~fresh))
             counted += int(np.count_nonzero(~fresh))
             if fresh.any():
-                kept.append(some._replace(ids=some.ids[fresh], at=None if some.at is None else some.at[fresh]))
+                kept.append(some.chosen(fresh))
         new.append(case._replace(offences=tuple(kept)))
     gone = 0
     for key, there in known.items():

@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-NOUNS = {"face-face": "faces", "vertex-face": "vertex and face", "edge-edge": "edges", "inverted-cell": "cell"}
+# What the two of a pair are: of one kind, the second is not named again.
+NOUNS = {
+    "face-face": ("faces", ""),
+    "vertex-face": ("vertex", "face"),
+    "edge-edge": ("edges", ""),
+    "inverted-cell": ("cell", ""),
+}
 STANDARD_INPUT = "standard input"
 
 
@@ -29,6 +35,12 @@ class Offences(NamedTuple):
     ids: np.ndarray  # (k, 2) integers, by the numbers of the file; of two files, one in each; of a cell, twice its own
     at: np.ndarray | None  # (k, 3) where, if that is known
     frame: int | None = None
+    parts: np.ndarray | None = None  # (k, 2) names of those that the two belong to, where they have names
+
+    def chosen(self, rows: np.ndarray) -> Offences:
+        """Some of them, by a mask."""
+        at, parts = (None if some is None else some[rows] for some in (self.at, self.parts))
+        return self._replace(ids=self.ids[rows], at=at, parts=parts)
 
 
 class Case(NamedTuple):
@@ -55,14 +67,22 @@ class Case(NamedTuple):
 def words_of(case: Case, some: Offences, row: int) -> str:
     """One offence in words."""
     a, b = some.ids[row].tolist()
-    first, second = case.files[0], case.files[-1]
-    ids = f"{a} and {b}" if first == second else f"{a} of {first} and {b} of {second}"
     frame = "" if some.frame is None else f"frame {some.frame}: "
     at = "" if some.at is None else f" at ({', '.join(f'{value:.6g}' for value in some.at[row])})"
     if some.kind == "inverted-cell":
         return f"{frame}cell {a} is inside out or flat{at}"
     does = "intersect" if some.kind == "face-face" else "touch"
-    return f"{frame}{NOUNS[some.kind]} {ids} {does}{at}"
+    (first, second), (noun, other) = _owners(case, some, row), NOUNS[some.kind]
+    other = f"{other} {b}".lstrip()
+    return f"{frame}{noun} {a}{first if first != second else ''} and {other}{second} {does}{at}"
+
+
+def _owners(case: Case, some: Offences, row: int) -> list[str]:
+    """What the two of a pair belong to, in words: their files where these differ, and parts where they have names."""
+    parts = ("", "") if some.parts is None else some.parts[row].tolist()
+    files = ("", "") if case.files[0] == case.files[-1] else case.files
+    both = (" of ".join(name for name in pair if name) for pair in zip(parts, files))
+    return [f" of {words}" if words else "" for words in both]
 
 
 def first_words(case: Case, most: int) -> Iterator[str]:
