@@ -40,7 +40,8 @@ def proximity(
     """Every vertex and face, and every two edges, that are at most so far from each other, each pair once.
 
     Features that share a vertex are never a pair. Distances are to rounding; what lies within 1e-15 of the scene's
-    extent of ``within`` may be in or out, always the same way.
+    extent of ``within`` may be in or out, always the same way. These are pairs of features: where an edge passes
+    through the inside of a face, far from its boundary, there may be none. ``pliant.dcd`` finds what intersects.
 
     mesh, objects, pairs, bounds, assignment, threads, progress : as in ``pliant.ccd``
     x : (n, 3) positions

@@ -103,7 +103,7 @@ def summary(case: Case) -> str:
     contacts = case.total - crossing - inverted
     pairs = "1 pair of triangles intersects" if crossing == 1 else f"{crossing:,} pairs of triangles intersect"
     touching = "1 contact" if contacts == 1 else f"{contacts:,} contacts"
-    turned = "1 cell is inside out" if inverted == 1 else f"{inverted:,} cells are inside out"
+    turned = "1 cell is inside out or flat" if inverted == 1 else f"{inverted:,} cells are inside out or flat"
     said = [pairs] * (crossing > 0) + [touching] * (contacts > 0) + [turned] * (inverted > 0)
     return ", ".join(said) or "clean"
 

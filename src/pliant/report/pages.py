@@ -163,7 +163,7 @@ def _inside_out(scan: Scan) -> list[tuple[str, str]]:
         return []
     worst = scan.frames[int(np.argmax(counts))].number
     where = f" in {np.count_nonzero(counts):,} frames, most in frame {worst} ({counts.max():,})" if counts.any() else ""
-    return [("Cells inside out", f"{counts.sum():,}{where}")]
+    return [("Cells inside out or flat", f"{counts.sum():,}{where}")]
 
 
 def assemble(title: str, record: Mapping[str, Any], data: bytes) -> str:

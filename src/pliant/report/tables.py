@@ -199,7 +199,13 @@ def frame_table(scan: Scan, rows: int = ROWS) -> Table:
     columns = ["frame", "time"][: 1 + timed] + ["vertex-face", "edge-edge", "first at"] * contacts
     inverted = any(one.inverted is not None for one in scan.frames)
     out = table(
-        [*columns, *["intersecting"] * crossing, *["inside out"] * inverted, "ms", *["file"] * (files is not None)],
+        [
+            *columns,
+            *["intersecting"] * crossing,
+            *["inside out or flat"] * inverted,
+            "ms",
+            *["file"] * (files is not None),
+        ],
         ("file",),
     )
     digits = digits_of(np.array([one.time for one in scan.frames]), len(scan.frames) ** 2)  # of a line, not a surface
