@@ -21,7 +21,7 @@ def stuffed(flesh: Flesh, spacing: float) -> tuple[np.ndarray, np.ndarray]:
     """
     lattice, points = _lattice(flesh, spacing)
     inside = depths_below(flesh, points[lattice].mean(axis=1)) < 0
-    star = VolumeMesh({"tetra": lattice}).vertex_cells
+    star = VolumeMesh({"tetra": lattice})._vertex_cells
     cells, x = lattice, points
     for sweeps in _ROUNDS:
         for _ in range(_MOST_MENDINGS):
