@@ -181,7 +181,7 @@ def test_no_exception_is_a_finding(
 
 
 def test_errors_about_errors_are_no_findings(folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch):
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(cli, "_message", fail)

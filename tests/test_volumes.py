@@ -2,6 +2,7 @@
 
 import warnings
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -348,6 +349,8 @@ def test_what_is_no_volume_mesh_is_named():
     with pytest.raises(pliant.MeshError, match="must be a dict"):
         pliant.VolumeMesh([[0, 1, 2, 3]])
     with pytest.raises(pliant.MeshError, match="no pair of a type and its cells"):
+        pliant.VolumeMesh(SimpleNamespace(cells=[5]))
+    with pytest.raises(pliant.MeshError, match="a surface has no cells"):
         pliant.inside([[0, 1, 2]], x)
     with pytest.raises(pliant.MeshError, match="rectangular"):
         pliant.ccd({"tetra": [(0, 1, 2, 3)]}, [[0, 1, 2], [0]], x)

@@ -29,7 +29,7 @@ class Body:
     def skin(self, x: np.ndarray) -> np.ndarray:
         """(n, 3) positions of the skin, where the vertices of the body are at x (v, 3)."""
         out = np.empty((len(self.skin_cells), 3))
-        _carry(np.ascontiguousarray(x, float), self.volume.cells["tetra"], self.skin_cells, self.skin_weights, out)
+        _carry(np.ascontiguousarray(x, float), self.volume._cells["tetra"], self.skin_cells, self.skin_weights, out)
         return out
 
 

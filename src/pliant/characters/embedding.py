@@ -34,7 +34,7 @@ def embed(volume: Any, rest: Any, points: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     volume, rest, points = as_volume(volume), as_positions(rest, "rest"), as_positions(points, "points")
     volume.require_in_range(len(rest))
-    tetrahedra = volume.cells["tetra"]
+    tetrahedra = volume._cells["tetra"]
     if len(tetrahedra) < len(volume.types):
         raise NotTetrahedraError(f"points follow tetrahedra only, but the mesh is {volume!r}")
     ids = _not_flat(rest[tetrahedra])

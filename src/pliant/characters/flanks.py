@@ -29,7 +29,7 @@ class Flanks(NamedTuple):
 
 def flanks_of(volume: VolumeMesh, rest: np.ndarray, objects: np.ndarray) -> Flanks:
     """Of tetrahedra of several objects, (n,) int32."""
-    cells, surface = volume.cells["tetra"], volume.surface()
+    cells, surface = volume._cells["tetra"], volume.surface()
     corners = cells[surface.cells]
     behind = corners[(corners[:, :, None] != surface.faces[:, None, :]).all(axis=2)]
     volumes = six_volumes(rest[cells])

@@ -71,7 +71,7 @@ class CollisionDetector:
         joint_count = int(body.joints.max(initial=0)) + 1 if skeleton is None else len(skeleton.joints)
         rest = np.concatenate((body.rest, *place(self._obstacles, None)))
         groups = np.where(owners < 0, joint_count - 2 - owners, owners)
-        self._parts = divide(self.volume.cells["tetra"], rest, groups)
+        self._parts = divide(self.volume._cells["tetra"], rest, groups)
         self._x, self._crew = np.empty((len(self._parts.vertices), 3)), Crew(thread_count(threads))
         self._shapes = Shapes(
             self._parts.corners, len(self._parts.cells), np.zeros(1, np.int64), np.empty((0, 3), np.int32)
