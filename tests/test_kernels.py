@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -127,3 +130,44 @@ def test_bounds_checks_are_really_on_where_asked_for():
 
     with pytest.raises(IndexError):
         beyond(np.zeros(3))
+
+
+READ_ONLY = """
+import sys
+import pliant
+from tests.storms import queries
+for query in queries().values():
+    query()
+scene = pliant.scenes.load("twisted_cloth", 200)
+for culling in ("boxes", "front", "cones", "cones+front"):
+    detector = pliant.Detector(pliant.TriMesh(scene.faces, edges=[[0, 50]], points=[3]), culling=culling)
+    for x in scene.frames[:3]:
+        detector.advance(x), detector.intersections(x)
+pliant.ccd(scene.faces, scene.x0, scene.x1, min_distance=0.01)
+pliant.safe_step(scene.faces, scene.x0, scene.x1, min_distance=0.01)
+step = pliant.scenes.load_volume("liver", 500).steps[0]
+mesh = pliant.VolumeMesh(step.cells)
+pliant.dcd(mesh.surface(), step.x1)
+pliant.ccd(mesh, step.x0, step.x1, assignment="static")
+pliant.ccd(mesh, step.x0, step.x1, interior=False)
+pliant.inside(mesh.surface(), step.x1, points=step.x1[:50] + 0.01)
+for name, module in list(sys.modules.items()):
+    for member in vars(module).values() if name.startswith("pliant.") else ():
+        for overload in getattr(member, "overloads", {}).values():
+            if "readonly" in str(overload.signature.args):
+                print(member, overload.signature.args)
+ours = [module for name, module in sys.modules.items() if name.startswith("pliant.")]
+print("looked at", sum(hasattr(member, "overloads") for module in ours for member in vars(module).values()))
+"""
+
+
+@COMPILED
+def test_kernels_get_no_read_only_arrays():
+    """What meshes show is read-only; numba would compile every kernel once more for it, for seconds each."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", READ_ONLY]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    found, looked_at = done.stdout.splitlines()[:-1], done.stdout.splitlines()[-1]
+    assert found == []
+    assert int(looked_at.split()[-1]) > 100

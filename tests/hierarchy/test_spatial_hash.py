@@ -32,7 +32,7 @@ def pairs_in_boxes(volume, x):
 def noted_pairs(volume, x, table, room=1 << 16):
     out, found, at = np.empty((room, 2), np.int32), [], 0
     while at < volume.solid_count:
-        count, after = list_noted(x, table, (volume.corners, volume.corner_count), at, volume.solid_count, out)
+        count, after = list_noted(x, table, (volume._corners, volume.corner_count), at, volume.solid_count, out)
         assert after > at
         found, at = found + [tuple(row) for row in out[:count].tolist()], after
     return found
@@ -51,7 +51,7 @@ def test_every_vertex_in_a_box_once(names):
     for seed in range(8):
         volume, x = soup(seed, names)
         for size in (0.05, 0.4, 1.0, 30.0):
-            table = SpatialHash(len(x)).note(x, volume.vertices, size)
+            table = SpatialHash(len(x)).note(x, volume._vertices, size)
             found = noted_pairs(volume, x, table)
             assert sorted(found) == pairs_in_boxes(volume, x)
             count += len(found)
@@ -64,7 +64,7 @@ def test_a_table_serves_the_next_frame_without_being_cleared():
     rng, table = np.random.default_rng(0), SpatialHash(len(x))
     for _ in range(6):
         x = x + rng.normal(0.0, 0.5, x.shape)
-        assert sorted(noted_pairs(volume, x, table.note(x, volume.vertices, 0.7))) == pairs_in_boxes(volume, x)
+        assert sorted(noted_pairs(volume, x, table.note(x, volume._vertices, 0.7))) == pairs_in_boxes(volume, x)
 
 
 def test_only_noted_vertices_are_found():
@@ -77,7 +77,7 @@ def test_only_noted_vertices_are_found():
 @pytest.mark.unit
 def test_little_room_takes_several_calls():
     volume, x = soup(1)
-    table = SpatialHash(len(x)).note(x, volume.vertices, 0.7)
+    table = SpatialHash(len(x)).note(x, volume._vertices, 0.7)
     most = max(np.bincount([cell for _, cell in noted_pairs(volume, x, table)])) + 4  # its corners are among them first
     assert noted_pairs(volume, x, table, room=2 * most) == noted_pairs(volume, x, table)
 
@@ -88,7 +88,7 @@ def test_any_size_and_place(scale, shift):
     for seed in (1, 2):
         volume, x = soup(seed)
         x = scale * (x + shift)
-        table = SpatialHash(len(x)).note(x, volume.vertices, place_size(x, volume.corners, volume.corner_count))
+        table = SpatialHash(len(x)).note(x, volume._vertices, place_size(x, volume._corners, volume.corner_count))
         assert sorted(noted_pairs(volume, x, table)) == pairs_in_boxes(volume, x)
 
 
@@ -98,7 +98,7 @@ def test_a_cell_that_is_torn_apart():
     x = x + np.random.default_rng(1).normal(0.0, 0.05, x.shape)
     x[31] = 1e7, -3e6, 2e6
     volume = pliant.VolumeMesh(blocks)
-    found = noted_pairs(volume, x, SpatialHash(len(x)).note(x, volume.vertices, 1.0))
+    found = noted_pairs(volume, x, SpatialHash(len(x)).note(x, volume._vertices, 1.0))
     assert sorted(found) == pairs_in_boxes(volume, x)
     assert len(found) > 100
 
@@ -165,5 +165,5 @@ def test_two_places_of_a_cell_with_one_hash_would_give_a_pair_twice():
         ]
         places = itertools.product(*(range(a, b + 1) for a, b in ends))
         literal += [(v, cell)] * sum(hash_of(*p, hashes) == hash_of(*at[v], hashes) for p in places)
-    found = noted_pairs(volume, x, SpatialHash(len(x)).note(x, volume.vertices, size))
+    found = noted_pairs(volume, x, SpatialHash(len(x)).note(x, volume._vertices, size))
     assert len(literal) > len(set(literal)) == len(found) == len(set(found))

@@ -32,7 +32,7 @@ class SkinTree(NamedTuple):
 
 def skin_tree(faces: np.ndarray, rest: np.ndarray, objects: np.ndarray) -> SkinTree:
     """objects : (n,) int32 object of each vertex"""
-    bounds = bound_union(bound_vertices(rest, rest), np.ascontiguousarray(faces[:, :3]))
+    bounds = bound_union(bound_vertices(rest, rest), faces[:, :3].copy())
     tree = split_elements(bounds, ALONE)
     ordered = np.ascontiguousarray(faces[tree.order])
     nodes = fit_nodes(np.take(bounds, tree.order, axis=0), tree.begin, ALONE)

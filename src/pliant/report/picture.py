@@ -64,7 +64,7 @@ def draw(shapes: list[Shape], view: View, size: tuple[int, int]) -> np.ndarray:
     for shape in shapes:
         seen, normals = _seen(shape, view, grid)
         shade = _brightness(normals)
-        faces = np.ascontiguousarray(shape.faces, np.int32)
+        faces = np.array(shape.faces, np.int32, order="C")  # of a mesh they are read-only: another kernel to numba
         colours = np.broadcast_to(np.array(shape.colour), seen.shape).copy()
         if shape.marked is not None:
             colours[shape.marked] = RED
