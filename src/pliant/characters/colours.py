@@ -73,7 +73,9 @@ def _blocks_of_levels(counts: np.ndarray) -> np.ndarray:
 def levels_of(edges: np.ndarray, vertex_count: int) -> np.ndarray:
     """(vertices,) int32: how many edges away from an end of its component each vertex is."""
     start, neighbours = neighbours_of(edges, vertex_count)
-    return _count_levels(start, neighbours)
+    level = np.full(vertex_count, -1, np.int32)
+    _count_levels(start, neighbours, level)
+    return level
 
 
 def neighbours_of(edges: np.ndarray, vertex_count: int) -> Rows:
@@ -85,10 +87,10 @@ def neighbours_of(edges: np.ndarray, vertex_count: int) -> Rows:
 
 
 @kernel
-def _count_levels(start, neighbours):
-    """A walk from anywhere ends at an end; the walk that counts starts there."""
-    count = len(start) - 1
-    level, queue = np.full(count, np.int32(-1)), np.empty(count, np.int32)
+def _count_levels(start, neighbours, level):
+    """A walk from anywhere ends at an end; the walk that counts starts there. level : -1 at first"""
+    count = len(level)
+    queue = np.empty(count, np.int32)
     for first in range(count):
         if level[first] >= 0:
             continue
@@ -96,7 +98,6 @@ def _count_levels(start, neighbours):
         for i in range(reached):
             level[queue[i]] = -1
         _walk(start, neighbours, last, level, queue)
-    return level
 
 
 @helper
