@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import pliant
@@ -26,7 +28,7 @@ def page(browser, viewer, request):
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.goto(viewer.url)
-    page.get_by_text("of 0 .. 3").wait_for()
+    page.get_by_text(re.compile(", [1-4] of 4")).wait_for()
     yield page
     page.close()
     assert errors == []
@@ -44,10 +46,10 @@ def test_timeline_layers_and_contacts(page, viewer):
     timeline = page.get_by_role("slider").first
     timeline.focus()
     timeline.press("Home")
-    page.get_by_text("0 of 0 .. 3").wait_for()
+    page.get_by_text("0, 1 of 4").wait_for()
     timeline.press("ArrowRight")
     timeline.press("ArrowRight")
-    page.get_by_text("2 of 0 .. 3").wait_for()
+    page.get_by_text("2, 3 of 4").wait_for()
     page.get_by_text(f"{len(contacts.vf):,} vertex-face, {len(contacts.ee):,} edge-edge").wait_for()
     crossings = len(pliant.dcd(scene.faces, scene.frames[2]))
     page.get_by_text(f"{len(contacts):,} contacts, {crossings:,} intersections").wait_for()
@@ -66,7 +68,7 @@ def test_timeline_layers_and_contacts(page, viewer):
     timeline.focus()
     timeline.press("ArrowLeft")
     timeline.press("ArrowLeft")
-    page.get_by_text("0 of 0 .. 3").wait_for()
+    page.get_by_text("0, 1 of 4").wait_for()
 
 
 def test_something_is_drawn(page):
@@ -85,7 +87,7 @@ def test_it_follows_the_colour_scheme(browser, viewer, scheme):
     page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
     page.set_default_timeout(PATIENCE)
     page.goto(viewer.url)
-    page.get_by_text("of 0 .. 3").wait_for()
+    page.get_by_text(re.compile(", [1-4] of 4")).wait_for()
     page.wait_for_timeout(1000)
     corner = pixels(page.screenshot(timeout=PATIENCE, clip={"x": 4, "y": 790, "width": 4, "height": 4}))
     assert (corner[:, :, :3].mean() < 80) == (scheme == "dark")

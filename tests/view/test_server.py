@@ -68,6 +68,19 @@ def test_it_starts_at_the_worst_frame(viewer):
     assert viewer.now[0].frame == viewer.panel.frame.value == worst
 
 
+def test_the_worst_of_frames_that_have_numbers():
+    pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
+    numbered = pliant.Sequence(SEQUENCE.faces, [SEQUENCE[i] for i in range(4)], numbers=[1001, 1002, 1003, 1004])
+    found = pliant.scan(numbered)
+    worst = int(np.argmax(found.contact_counts + found.intersection_counts))
+    viewer = pliant.view.serve(numbered, port=0, block=False)
+    try:
+        until(lambda: viewer.now is not None)
+        assert (viewer.now[0].frame, viewer.panel.frame.value) == (worst, 1001 + worst)
+    finally:
+        viewer.stop()
+
+
 def test_a_frame_that_is_asked_for_comes_first():
     pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
     viewer = pliant.view.serve(SEQUENCE, port=0, block=False)

@@ -208,7 +208,7 @@ class Viewer:
 
     def _start_at_worst(self) -> None:
         """Look at frames until the time is up or somebody touches a control; what is found is kept for later."""
-        end = time.perf_counter() + _SEARCH
+        end = float("inf")
         for number in range(len(self.frames)):
             if self._ending or self.panel.touched or time.perf_counter() > end:
                 break
@@ -216,8 +216,10 @@ class Viewer:
             self.panel.about_frame.content = note(words)
             with contextlib.suppress(MeshError, OSError):  # said when it is shown
                 self.frames[number]
+            if number == 0:  # kernels may have been compiled until now
+                end = time.perf_counter() + _SEARCH
         if not self.panel.touched:
-            self.panel.frame.value = self.frames.worst
+            self.panel.place = self.frames.worst
 
     def _pause(self) -> float:
         if not self.panel.play.value:
