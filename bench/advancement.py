@@ -12,17 +12,17 @@ import numpy as np
 import pliant
 from bench.inputs import Motion, real_motions
 from bench.measure import Options, Report, interleaved
-from pliant._jit import helper, kernel
-from pliant._tally import Stage, Tally
-from pliant._threads import ALONE
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
+from pliant.arithmetic.vec3 import cross, dot, sub
 from pliant.baselines import run_triangles
-from pliant.detect import gate, plan_for
 from pliant.elementary.distance import shortest, spread_of
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
-from pliant.pipeline import Walker, chunks_of, run_all
-from pliant.prepare import fit, prepare
+from pliant.engine.pipeline import Walker, chunks_of, run_all
+from pliant.engine.prepare import fit, prepare
+from pliant.queries.detect import gate, plan_for
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Stage, Tally
+from pliant.runtime.threads import ALONE
 from pliant.scenes.triangle_pairs import MOTIONS, random_pairs
-from pliant.vec3 import cross, dot, sub
 
 BASELINES = {
     "feature CA": "feature_advancement",

@@ -12,13 +12,13 @@ import numpy as np
 import pliant
 from bench.inputs import data_folder
 from bench.measure import Options, Report
-from pliant.characters.bodies import body_of
-from pliant.characters.body import Body
-from pliant.characters.obstacles import Obstacle
-from pliant.characters.on_demand import UPDATES, CollisionDetector
+from pliant.characters.body.bodies import body_of
+from pliant.characters.body.body import Body
+from pliant.characters.body.obstacles import Obstacle
+from pliant.characters.detection.on_demand import UPDATES, CollisionDetector
 from pliant.characters.playing import Frame, play
-from pliant.characters.reading import load
-from pliant.characters.rig import Character
+from pliant.characters.rig.rig import Character
+from pliant.io.gltf.characters import load
 
 RATE = 60.0
 # Of the paper: milliseconds of full hashing and of on-demand hashing.

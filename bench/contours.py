@@ -13,12 +13,12 @@ from bench.frames import Lap, load_kernels, race
 from bench.inputs import sequences
 from bench.measure import Options, Report
 from pliant import Detector
-from pliant._jit import kernel
 from pliant.baselines import Baseline
 from pliant.baselines.continuous_contours import stay_apart, stays_simple
 from pliant.baselines.patches import across, project
 from pliant.baselines.star_contours import star_in_plane
 from pliant.culling.contours import centres, star_shaped
+from pliant.runtime.jit import kernel
 
 OTHERS = {"ccd": ("CBC", "continuous_contours"), "dcd": ("SCT", "star_contours")}
 EDGES = (10, 30, 100, 300)

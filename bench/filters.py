@@ -5,7 +5,7 @@ from __future__ import annotations
 import pliant
 from bench.inputs import REAL, Motion, real_motions
 from bench.measure import Options, Report, fingerprint, seconds
-from pliant.detect import DEFAULT_FILTERS
+from pliant.queries.detect import DEFAULT_FILTERS
 
 CHOICES = (("csat",), ("dnf",), ("ncf",), ("csat", "dnf", "ncf"), ("dnf", "ncf"), DEFAULT_FILTERS)
 

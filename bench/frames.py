@@ -11,8 +11,8 @@ from typing import NamedTuple
 from bench.inputs import Sequence
 from bench.measure import Options, fingerprint
 from pliant import Detector
-from pliant._tally import Stage
 from pliant.baselines import METHODS, Baseline
+from pliant.runtime.tally import Stage
 from pliant.scenes import load
 
 QUERIES: dict[str, Callable] = {"ccd": Detector.advance, "dcd": Detector.intersections}

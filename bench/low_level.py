@@ -6,7 +6,7 @@ from bench.frames import Lap, Laps, load_kernels, race
 from bench.inputs import sequences
 from bench.measure import Options, Report, seconds
 from pliant import Detector
-from pliant.detect import DEFAULT_FILTERS
+from pliant.queries.detect import DEFAULT_FILTERS
 
 
 def low_level(options: Options) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pliant
 from bench.characters import HOW, RATE, Role, as_cells, cast
 from bench.measure import Options, Report
-from pliant.characters.obstacles import Obstacle, place
-from pliant.characters.on_demand import UPDATES, CollisionDetector
+from pliant.characters.body.obstacles import Obstacle, place
+from pliant.characters.detection.on_demand import UPDATES, CollisionDetector
 from pliant.characters.playing import play
 from tests.reference import tetrahedra
 

@@ -11,18 +11,18 @@ import numpy as np
 import pliant
 from bench.inputs import PAPER_004, Volume, volume_steps
 from bench.measure import Options, Report
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
-from pliant._threads import Crew
+from pliant.arithmetic.bernstein import cross_controls, in_range, magnitudes, vectors
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE, quad
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, sub
 from pliant.baselines import run_volume
-from pliant.detect import DEFAULT_FILTERS, plan_for
-from pliant.filters.bernstein import cross_controls, in_range, magnitudes, vectors
+from pliant.engine.pipeline import SHARE, Worker, chunks_of, run_all
+from pliant.engine.prepare import Plan, Prepared, fit, prepare_volume
 from pliant.filters.csat import across, apart_by_centres, separated_by
 from pliant.filters.dnf import never_coplanar
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, quad
-from pliant.pipeline import SHARE, Worker, chunks_of, run_all
-from pliant.prepare import Plan, Prepared, fit, prepare_volume
-from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, sub
+from pliant.queries.detect import DEFAULT_FILTERS, plan_for
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 KINDS = "vertex-face tests", "edge-edge tests"
 # What goes on the culling of the row before: filters, and whether bounds of features are compared.

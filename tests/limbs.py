@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
-from pliant.characters.body import Body
-from pliant.characters.rig import Character, Pose, Skeleton
+from pliant.characters.body.body import Body
+from pliant.characters.rig.rig import Character, Pose, Skeleton
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
 from tests.solids import grid

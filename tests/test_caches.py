@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import pliant
-from pliant import _caches, _jit
+from pliant.runtime import caches, jit
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="folders have modes and owners elsewhere")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="XDG_CACHE_HOME counts there")
@@ -27,7 +27,7 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr(_caches, "_told", set())
+    monkeypatch.setattr(caches, "_told", set())
     return tmp_path
 
 
@@ -35,9 +35,9 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", VARIABLES[:3])
 def test_empty_and_relative_values_do_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: str):
     """With XDG_CACHE_HOME= the cache was ./pliant/kernels, and code that was planted there ran."""
-    default = _caches.user_cache("kernels", "1")
+    default = caches.user_cache("kernels", "1")
     monkeypatch.setenv(name, value)
-    assert _caches.user_cache("kernels", "1") == default
+    assert caches.user_cache("kernels", "1") == default
     assert default is not None
     assert default.is_relative_to(tmp_path / "home")
     assert list((tmp_path / "here").iterdir()) == []
@@ -47,7 +47,7 @@ def test_empty_and_relative_values_do_not_count(monkeypatch: pytest.MonkeyPatch,
 @pytest.mark.parametrize("home", ["", "here", "."])
 def test_neither_does_such_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: str):
     monkeypatch.setenv("HOME", home)
-    place = _caches._place("kernels")
+    place = caches._place("kernels")
     assert place is None or (place.is_absolute() and not place.is_relative_to(tmp_path / "here"))
 
 
@@ -55,14 +55,14 @@ def test_a_relative_choice_of_the_user_is_told_to_be_ignored(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setenv("PLIANT_CACHE_DIR", "cache")
-    _caches.user_cache("kernels")
+    caches.user_cache("kernels")
     assert capsys.readouterr().err == "pliant: PLIANT_CACHE_DIR=cache is ignored: it is not an absolute path\n"
 
 
 def test_kernels_are_in_the_folder_that_the_user_chose(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "chosen"))
-    assert _caches.user_cache("kernels", "1") == tmp_path / "chosen" / "1"
-    assert _caches.user_cache("bodies") == tmp_path / "chosen" / "bodies"
+    assert caches.user_cache("kernels", "1") == tmp_path / "chosen" / "1"
+    assert caches.user_cache("bodies") == tmp_path / "chosen" / "bodies"
 
 
 @POSIX
@@ -70,7 +70,7 @@ def test_folders_are_for_the_user_alone(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "new" / "chosen"))
     before = os.umask(0)
     try:
-        folder = _caches.user_cache("kernels", "1")
+        folder = caches.user_cache("kernels", "1")
     finally:
         os.umask(before)
     for made in (tmp_path / "new", tmp_path / "new" / "chosen", folder):
@@ -87,8 +87,8 @@ def test_a_folder_that_others_may_write_is_no_cache(
     (tmp_path / "chosen" / "1").mkdir(parents=True, mode=0o700)
     (tmp_path / where).chmod(mode)
     monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "chosen"))
-    assert _caches.user_cache("kernels", "1") is None
-    assert _caches.user_cache("kernels", "1") is None
+    assert caches.user_cache("kernels", "1") is None
+    assert caches.user_cache("kernels", "1") is None
     error = capsys.readouterr().err
     assert error == (
         f"pliant: nothing is kept between runs: others may write {tmp_path / where} (chmod go-w there, or set "
@@ -102,9 +102,9 @@ def test_nor_is_one_below_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     (tmp_path / "open" / "mine").mkdir(parents=True, mode=0o700)
     monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "open" / "mine"))
     (tmp_path / "open").chmod(0o777)
-    assert _caches.user_cache("kernels") is None
+    assert caches.user_cache("kernels") is None
     (tmp_path / "open").chmod(0o1777)
-    assert _caches.user_cache("kernels") == tmp_path / "open" / "mine"
+    assert caches.user_cache("kernels") == tmp_path / "open" / "mine"
 
 
 @POSIX
@@ -115,7 +115,7 @@ def test_a_folder_of_somebody_else_is_no_cache(
     (tmp_path / "chosen" / "1").mkdir(parents=True, mode=0o700)
     monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "chosen"))
     foreign(monkeypatch, tmp_path / where)
-    assert _caches.user_cache("kernels", "1") is None
+    assert caches.user_cache("kernels", "1") is None
     assert f"{tmp_path / where} belongs to somebody else" in capsys.readouterr().err
 
 
@@ -127,13 +127,13 @@ def test_links_are_followed_where_all_of_the_way_is_safe(
     (tmp_path / "disk" / "mine").mkdir(parents=True, mode=0o700)
     (tmp_path / "link").symlink_to("disk/mine")
     monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "link"))
-    assert _caches.user_cache("kernels", "1") == tmp_path / "link" / "1"
+    assert caches.user_cache("kernels", "1") == tmp_path / "link" / "1"
     (tmp_path / "disk").chmod(0o777)
-    assert _caches.user_cache("kernels", "1") is None
+    assert caches.user_cache("kernels", "1") is None
     assert f"others may write {tmp_path / 'disk'}" in capsys.readouterr().err
     (tmp_path / "disk").chmod(0o755)
     foreign(monkeypatch, tmp_path / "link")
-    assert _caches.user_cache("kernels", "1") is None
+    assert caches.user_cache("kernels", "1") is None
 
 
 @POSIX
@@ -141,20 +141,20 @@ def test_links_in_a_circle_are_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "a"))
-    assert _caches.user_cache("kernels") is None
+    assert caches.user_cache("kernels") is None
 
 
 def test_a_file_in_the_way_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "file").write_text("", "utf-8")
     monkeypatch.setenv("PLIANT_CACHE_DIR", str(tmp_path / "file"))
-    assert _caches.user_cache("kernels", "1") is None
+    assert caches.user_cache("kernels", "1") is None
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "nothing is kept between runs" in error
 
 
 KERNEL = """
-from pliant._jit import kernel
+from pliant.runtime.jit import kernel
 
 @kernel
 def twice(a):
@@ -163,7 +163,7 @@ def twice(a):
 
 
 @LINUX
-@pytest.mark.skipif(_jit.INTERPRETED, reason="nothing is compiled")
+@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
 def test_planted_code_runs_from_nowhere_but_the_folder_of_the_user(tmp_path: Path):
     here, mark = tmp_path / "here", tmp_path / "it ran"
     (tmp_path / "mine.py").write_text(KERNEL, "utf-8")
@@ -184,7 +184,7 @@ def test_planted_code_runs_from_nowhere_but_the_folder_of_the_user(tmp_path: Pat
 
 
 @LINUX
-@pytest.mark.skipif(_jit.INTERPRETED, reason="nothing is compiled")
+@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
 @pytest.mark.parametrize("variables", [{"NUMBA_CACHE_DIR": "."}, {"NUMBA_CACHE_LOCATOR_CLASSES": "InTreeCacheLocator"}])
 def test_variables_of_numba_do_not_move_our_kernels(tmp_path: Path, variables: dict[str, str]):
     (tmp_path / "mine.py").write_text(KERNEL, "utf-8")

@@ -167,7 +167,7 @@ def test_ctrl_c_ends_a_run_and_leaves_nothing(tmp_path: Path):
     frames = np.concatenate([scene.frames] * 100)
     np.savez(tmp_path / "long.npz", frames=frames, faces=scene.faces)
     script = f"""
-import pliant, pliant.scanning as s
+import pliant, pliant.frames.scanning as s
 before = s.scan_frames
 def told(*given, **options):
     for one in before(*given, **options):

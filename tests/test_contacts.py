@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.detect import DEFAULT_FILTERS
+from pliant.queries.detect import DEFAULT_FILTERS
 from tests.meshes import COLUMNS, assert_identical, scene
 
 

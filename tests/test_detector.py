@@ -22,7 +22,7 @@ def frames_of(name, frames=4):
 @pytest.fixture
 def deep_front(monkeypatch):
     """Fronts from the root down to the leaves: with the usual numbers those of small scenes have one or two levels."""
-    monkeypatch.setattr("pliant.detector.SEEDS", 1)
+    monkeypatch.setattr("pliant.queries.detector.SEEDS", 1)
     monkeypatch.setattr(pliant.Detector, "above_leaves", 0)
 
 

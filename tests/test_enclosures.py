@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._arrays import OpenSurfaceError
+from pliant.runtime.arrays import OpenSurfaceError
 from tests.reference import insides as truth
 from tests.solids import grid
 

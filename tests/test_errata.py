@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.arithmetic.bernstein import F_ERROR
 from pliant.culling.contours import winds_once
-from pliant.filters.bernstein import F_ERROR
 from pliant.filters.sieve import FILTERS
 from tests.culling.test_contours import (
     PATCHES,
@@ -254,7 +254,7 @@ def test_5_fronts_of_the_nodes_below():
 
 def test_5_patches_below_that_are_culled_and_not_culled_again(monkeypatch):
     """What the front of a patch was is gone while it is culled, and has to come back with it; siblings keep theirs."""
-    monkeypatch.setattr("pliant.detector.SEEDS", 1)
+    monkeypatch.setattr("pliant.queries.detector.SEEDS", 1)
     monkeypatch.setattr(pliant.Detector, "above_leaves", 0)
     faces, rough, _ = crumpled(2, 0.9)
     flat = sheet(12, 12)[1]
@@ -480,9 +480,9 @@ class Forgetful(pliant.Detector):
 def test_23_another_tree_needs_another_front(culling, monkeypatch):
     """A front holds pairs of nodes, those of the wanted objects: when balls have changed places and the tree is another
     one, what was not wanted then is not looked at."""
-    monkeypatch.setattr("pliant.detector.SEEDS", 1)
+    monkeypatch.setattr("pliant.queries.detector.SEEDS", 1)
     monkeypatch.setattr(pliant.Detector, "above_leaves", 0)
-    monkeypatch.setattr("pliant.detector.WORN_OUT", 0.0)
+    monkeypatch.setattr("pliant.queries.detector.WORN_OUT", 0.0)
     made = pliant.scenes.load("ball_heap", triangles=400, frames=2)
     middle = np.array([made.x0[made.objects == k].mean(axis=0) for k in range(made.objects.max() + 1)])
     orders = [np.random.default_rng(seed).permutation(len(middle)) for seed in range(3)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.exports import MANY, ONE, PLAIN, face_colours
+from pliant.results.exports import MANY, ONE, PLAIN, face_colours
 from tests.meshes import scene
 
 # A vertex falls through a face, and two crossing edges through each other, far from it.

@@ -4,8 +4,8 @@ from importlib.metadata import requires
 
 import pytest
 
-from pliant import _extras
-from pliant._extras import needed
+from pliant.runtime import extras
+from pliant.runtime.extras import needed
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,6 @@ def test_what_a_package_itself_misses_is_not_taken_for_it():
 
 def test_every_package_is_in_the_extra_that_is_named():
     wanted = [line.replace('"', "'") for line in requires("pliant") or ()]
-    for package, extra in _extras._EXTRAS.items():
-        name = _extras._INSTALLED_AS.get(package, package)
+    for package, extra in extras._EXTRAS.items():
+        name = extras._INSTALLED_AS.get(package, package)
         assert any(line.startswith(name) and f"extra == '{extra}'" in line for line in wanted), package

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._arrays import DtypeError, NonFiniteError, OptionError, ShapeError, VertexIndexError
+from pliant.runtime.arrays import DtypeError, NonFiniteError, OptionError, ShapeError, VertexIndexError
 from tests.meshes import assert_identical, scene
 
 X = np.array([(0, 0, 0), (4, 0, 0), (0, 4, 0), (1, 1, 1), (2, 1, 1), (1, 2, 1)], np.float64)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._tally import Tally
-from pliant._threads import Crew
-from pliant.insides import Choice, find_inside
+from pliant.queries.insides import Choice, find_inside
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 from tests.reference import insides as truth
 from tests.reference.volumes import UNIT_CELLS
 from tests.solids import COLUMNS, SOLIDS, bent_cell, both, grid, pairs_of, random_mix

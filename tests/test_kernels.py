@@ -13,11 +13,13 @@ import numba
 import numpy as np
 import pytest
 
-from pliant import _jit
-from pliant.elementary.double_double import two_product, two_sum
+from pliant.arithmetic.double_double import two_product, two_sum
 from pliant.elementary.exact import decide_in_doubles
+from pliant.runtime import jit
 
-COMPILED = pytest.mark.skipif(_jit.INTERPRETED, reason="nothing is compiled")
+PACKAGE = Path(jit.__file__).parents[1]
+
+COMPILED = pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
 
 
 @numba.njit
@@ -52,7 +54,7 @@ def test_no_fused_multiply_add_in_the_machine_code():
     x, table = np.zeros((4, 3)), np.array([(1, 2, 3)], np.int32)
     pairs, status = np.zeros((1, 2), np.int32), np.empty(1, np.int8)
     # Compiled here and now: code from the cache cannot be looked at.
-    compiled = numba.njit(**_jit._OPTIONS)(decide_in_doubles.py_func)
+    compiled = numba.njit(**jit._OPTIONS)(decide_in_doubles.py_func)
     compiled(0, x, x, table, pairs, 1, np.empty(1), np.empty(1), status)
     for assembly in compiled.inspect_asm().values():
         assert re.search(r"mul[sp]d|fmul", assembly), "no multiplication at all: this is not the code"
@@ -66,55 +68,52 @@ def test_fused_multiply_adds_are_recognised(line):
 
 
 def test_no_kernel_has_fast_math():
-    assert _jit._OPTIONS["fastmath"] is False
-    assert _jit._OPTIONS["error_model"] == "numpy"
+    assert jit._OPTIONS["fastmath"] is False
+    assert jit._OPTIONS["error_model"] == "numpy"
 
 
 def test_bounds_checks_have_a_cache_of_their_own(monkeypatch):
     """numba does not see the flag: code without checks was loaded in a run that asked for them."""
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "0")
-    without = _jit._digest()
+    without = jit._digest(PACKAGE)
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
-    assert _jit._digest() != without
+    assert jit._digest(PACKAGE) != without
     monkeypatch.delenv("NUMBA_BOUNDSCHECK")
-    assert _jit._digest() == without
+    assert jit._digest(PACKAGE) == without
 
 
-def test_the_cache_depends_on_every_source(monkeypatch, tmp_path):
+KERNELS = "from pliant.runtime.jit import kernel\nfrom pliant.arithmetic import (\n    vec3,\n)\n"
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A module with kernels, what it imports, what that imports, and what none of them does."""
+    for name, content in {
+        "mesh/cells.py": KERNELS,
+        "arithmetic/vec3.py": "def late():\n    from pliant.arithmetic.rounding import UNIT",
+        "arithmetic/rounding.py": "UNIT = 2.0**-53",
+        "io/obj.py": "import numpy\nfrom pliant.mesh.cells import list_edges",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["mesh/cells.py", "arithmetic/vec3.py", "arithmetic/rounding.py"])
+def test_the_cache_depends_on_what_kernels_import(package, name):
     """numba looks at the file of the kernel alone, not at those of the helpers that it has compiled in."""
-    package = tmp_path / "pliant"
-    package.mkdir()
-    for name in ("_jit.py", "vec3.py"):
-        (package / name).write_text("", "utf-8")
-    monkeypatch.setattr(_jit, "__file__", str(package / "_jit.py"))
-    before = _jit._digest()
-    (package / "vec3.py").write_text("# changed", "utf-8")
-    changed = _jit._digest()
-    (package / "vec3.py").rename(package / "vec4.py")
-    assert len({before, changed, _jit._digest()}) == 3
+    before, path = jit._digest(package), package / name
+    path.write_text(path.read_text("utf-8") + "\n# changed", "utf-8")
+    assert jit._digest(package) != before
 
 
-def test_the_cache_outlives_changes_of_what_has_no_kernels(monkeypatch, tmp_path):
+def test_the_cache_outlives_changes_of_what_has_no_kernels(package):
     """A change of a reader or of a page made every user compile everything again."""
-    (tmp_path / "io").mkdir()
-    reader = tmp_path / "io" / "obj.py"
-    reader.write_text("import numpy", "utf-8")
-    monkeypatch.setattr(_jit, "__file__", str(tmp_path / "_jit.py"))
-    before = _jit._digest()
+    before, reader = jit._digest(package), package / "io" / "obj.py"
     reader.write_text("import scipy", "utf-8")
-    assert _jit._digest() == before
-    reader.write_text("from pliant._jit import kernel", "utf-8")
-    assert _jit._digest() != before
-
-
-def test_no_kernel_depends_on_what_the_cache_does_not_see():
-    package = Path(_jit.__file__).parent
-    for path in package.rglob("*.py"):
-        inside = path.relative_to(package)
-        hidden = inside.parts[0] in _jit._WITHOUT_KERNELS and "_jit" not in path.read_text("utf-8")
-        assert hidden or not re.search(
-            r"^(from|import) pliant\.(io|view|commands)\b", path.read_text("utf-8"), re.MULTILINE
-        ), inside
+    assert jit._digest(package) == before
+    reader.write_text("from pliant.runtime.jit import kernel", "utf-8")
+    assert jit._digest(package) != before
 
 
 @pytest.mark.bounds

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.frames.sequence import ApartError
 from pliant.io import Parts
-from pliant.sequence import ApartError
 from tests.command_line import Call, caller, write_obj
 
 # Two triangles side by side: the corners of the seam are written twice.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.notebooks import card, columns, funnel, histogram, segments_seen
+from pliant.results.notebooks import card, columns, funnel, histogram, segments_seen
 from tests.test_exports import END, FACES, START
 
 

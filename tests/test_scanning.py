@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.contacts import Contacts, Intersections
-from pliant.scanning import scan_frames
+from pliant.frames.scanning import scan_frames
+from pliant.results.contacts import Contacts, Intersections
 
 
 @pytest.fixture(scope="module")

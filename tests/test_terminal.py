@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pliant._terminal import complain, printable
+from pliant.runtime.terminal import complain, printable
 from tests.command_line import APART, CROSSING, Call, caller, obj, write_obj
 
 UNIX = pytest.mark.skipif(os.name == "nt" or sys.platform == "darwin", reason="names are not that free there")

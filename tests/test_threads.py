@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant import _jit, _threads
-from pliant._threads import Crew, Job
+from pliant.runtime import jit
+from pliant.runtime import threads as pool
+from pliant.runtime.threads import Crew, Job
 from tests.meshes import assert_identical, scene
 
 # Every triangle moves through the whole unit cube, so every pair is tested: hours, if nobody stops it.
@@ -108,7 +109,7 @@ def test_ctrl_c_at_any_moment_is_an_ordinary_error(query):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers of this kind")
-@pytest.mark.skipif(_jit.INTERPRETED, reason="nothing is compiled")
+@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
 @pytest.mark.parametrize("kind", ["alarm", "term", "recursion"])
 def test_handlers_that_raise_and_recursion_are_ordinary_errors(kind):
     """numba builds named tuples and tuples of arrays in Python: an exception there crashed 5 of 5 processes."""
@@ -157,7 +158,7 @@ def test_an_error_in_the_progress_callback_comes_out(query, threads):
 
 def test_threads_are_used_again_and_end_when_nobody_needs_them(monkeypatch):
     def helpers():
-        return set(_threads._idle)
+        return set(pool._idle)
 
     def run(threads):
         together = threading.Barrier(threads)  # so that each of them has a chunk
@@ -170,7 +171,7 @@ def test_threads_are_used_again_and_end_when_nobody_needs_them(monkeypatch):
     for _ in range(20):
         run(4)
     assert helpers() <= some
-    monkeypatch.setattr(_threads, "_IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(pool, "_IDLE_SECONDS", 0.01)
     run(len(some) + 1)  # wakes all of them, to wait for a shorter time
     for _ in range(1000):
         if not helpers() and _thread._count() <= threads:
@@ -209,7 +210,7 @@ def test_a_forked_process_starts_its_own_threads():
     """Helpers of the parent are in the child's list, but not there: whoever waited for one would wait forever."""
     code = """
 import os, threading, warnings
-from pliant._threads import Crew
+from pliant.runtime.threads import Crew
 warnings.simplefilter("ignore")  # newer versions of Python warn of fork where there are threads
 def run():
     together = threading.Barrier(2)
@@ -350,10 +351,10 @@ def test_an_error_of_one_who_works_alone_stops_nobody_else():
             failed.wait(30)
         seen.append(chunk)
 
-    other = threading.Thread(target=lambda: _threads.ALONE.run(work, range(5)))
+    other = threading.Thread(target=lambda: pool.ALONE.run(work, range(5)))
     other.start()
     with pytest.raises(OwnError):
-        _threads.ALONE.run(lambda *_: (_ for _ in ()).throw(OwnError()), range(2))
+        pool.ALONE.run(lambda *_: (_ for _ in ()).throw(OwnError()), range(2))
     failed.set()
     other.join()
     assert seen == list(range(5))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.vec3 import add, cross, dot, lerp, max_norm, row, scale, sub
+from pliant.arithmetic.vec3 import add, cross, dot, lerp, max_norm, row, scale, sub
 
 
 @pytest.mark.unit

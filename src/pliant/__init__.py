@@ -12,10 +12,19 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from pliant import baselines, characters, io, scenes, view
-    from pliant._arrays import MeshError
-    from pliant._tally import Stage
-    from pliant.answers import Distances, Queries, TrianglePairs
-    from pliant.contacts import (
+    from pliant.engine.motion import Accelerated, Affine, Rigid, Screw, trace_back
+    from pliant.frames.scanning import Scan, ScannedFrame, scan
+    from pliant.frames.sequence import Sequence
+    from pliant.mesh.triangles import TriMesh
+    from pliant.mesh.volumes import VolumeMesh
+    from pliant.queries.detect import ccd, dcd, safe_step
+    from pliant.queries.detector import Detector
+    from pliant.queries.features import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
+    from pliant.queries.insides import inside
+    from pliant.queries.nearby import distance, proximity
+    from pliant.queries.triangles import triangle_distance, triangle_triangle
+    from pliant.results.answers import Distances, Queries, TrianglePairs
+    from pliant.results.contacts import (
         Contacts,
         Distance,
         Enclosed,
@@ -24,55 +33,46 @@ if TYPE_CHECKING:
         Proximity,
         Step,
     )
-    from pliant.detect import ccd, dcd, safe_step
-    from pliant.detector import Detector
-    from pliant.insides import inside
-    from pliant.mesh.triangles import TriMesh
-    from pliant.mesh.volumes import VolumeMesh
-    from pliant.motion import Accelerated, Affine, Rigid, Screw, trace_back
-    from pliant.nearby import distance, proximity
-    from pliant.queries import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
-    from pliant.scanning import Scan, ScannedFrame, scan
-    from pliant.sequence import Sequence
-    from pliant.triangle_queries import triangle_distance, triangle_triangle
+    from pliant.runtime.arrays import MeshError
+    from pliant.runtime.tally import Stage
 
 _HOME = {
-    "Accelerated": "pliant.motion",
-    "Affine": "pliant.motion",
-    "Contacts": "pliant.contacts",
-    "Detector": "pliant.detector",
-    "Distance": "pliant.contacts",
-    "Distances": "pliant.answers",
-    "Enclosed": "pliant.contacts",
-    "Insides": "pliant.contacts",
-    "Intersections": "pliant.contacts",
-    "MeshError": "pliant._arrays",
-    "Proximity": "pliant.contacts",
-    "Queries": "pliant.answers",
-    "Rigid": "pliant.motion",
-    "Scan": "pliant.scanning",
-    "ScannedFrame": "pliant.scanning",
-    "Screw": "pliant.motion",
-    "Sequence": "pliant.sequence",
-    "Stage": "pliant._tally",
-    "Step": "pliant.contacts",
+    "Accelerated": "pliant.engine.motion",
+    "Affine": "pliant.engine.motion",
+    "Contacts": "pliant.results.contacts",
+    "Detector": "pliant.queries.detector",
+    "Distance": "pliant.results.contacts",
+    "Distances": "pliant.results.answers",
+    "Enclosed": "pliant.results.contacts",
+    "Insides": "pliant.results.contacts",
+    "Intersections": "pliant.results.contacts",
+    "MeshError": "pliant.runtime.arrays",
+    "Proximity": "pliant.results.contacts",
+    "Queries": "pliant.results.answers",
+    "Rigid": "pliant.engine.motion",
+    "Scan": "pliant.frames.scanning",
+    "ScannedFrame": "pliant.frames.scanning",
+    "Screw": "pliant.engine.motion",
+    "Sequence": "pliant.frames.sequence",
+    "Stage": "pliant.runtime.tally",
+    "Step": "pliant.results.contacts",
     "TriMesh": "pliant.mesh.triangles",
-    "TrianglePairs": "pliant.answers",
+    "TrianglePairs": "pliant.results.answers",
     "VolumeMesh": "pliant.mesh.volumes",
-    "ccd": "pliant.detect",
-    "dcd": "pliant.detect",
-    "distance": "pliant.nearby",
-    "edge_edge": "pliant.queries",
-    "edge_edge_distance": "pliant.queries",
-    "inside": "pliant.insides",
-    "proximity": "pliant.nearby",
-    "safe_step": "pliant.detect",
-    "scan": "pliant.scanning",
-    "trace_back": "pliant.motion",
-    "triangle_distance": "pliant.triangle_queries",
-    "triangle_triangle": "pliant.triangle_queries",
-    "vertex_face": "pliant.queries",
-    "vertex_face_distance": "pliant.queries",
+    "ccd": "pliant.queries.detect",
+    "dcd": "pliant.queries.detect",
+    "distance": "pliant.queries.nearby",
+    "edge_edge": "pliant.queries.features",
+    "edge_edge_distance": "pliant.queries.features",
+    "inside": "pliant.queries.insides",
+    "proximity": "pliant.queries.nearby",
+    "safe_step": "pliant.queries.detect",
+    "scan": "pliant.frames.scanning",
+    "trace_back": "pliant.engine.motion",
+    "triangle_distance": "pliant.queries.triangles",
+    "triangle_triangle": "pliant.queries.triangles",
+    "vertex_face": "pliant.queries.features",
+    "vertex_face_distance": "pliant.queries.features",
 }
 
 __all__ = [

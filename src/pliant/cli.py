@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from types import FrameType
 
-from pliant._terminal import Nowhere, complain, flushed
+from pliant.runtime.terminal import Nowhere, complain, flushed
 
 FOUND, FAILED = 1, 2
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
@@ -129,7 +129,7 @@ def _signals() -> Iterator[None]:
 
 
 def _run(arguments: list[str]) -> int:
-    from pliant._extras import needed
+    from pliant.runtime.extras import needed
 
     with needed("typer", "the command line"), needed("rich", "the command line"):
         from pliant.commands import app

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._arrays import OptionError
-from pliant._tally import Tally
-from pliant._threads import Crew
 from pliant.baselines import METHODS, Baseline, run
 from pliant.culling.contours import BELOW_FREE, FREE
-from pliant.detect import gate, plan_for
-from pliant.prepare import fit, prepare
+from pliant.engine.prepare import fit, prepare
+from pliant.queries.detect import gate, plan_for
+from pliant.runtime.arrays import OptionError
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 from tests.meshes import assert_identical, motions
 
 MOVING = [name for name in METHODS if name not in ("boxes", "star_contours")]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._arrays import OptionError
 from pliant.baselines import run_volume
 from pliant.baselines.spatial_hashing import hashed, meeting
+from pliant.runtime.arrays import OptionError
 from tests.meshes import assert_identical
 from tests.reference import volumes as truth
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import pliant
-from pliant.characters.body import Body
-from pliant.characters.rig import Pose, Skeleton
+from pliant.characters.body.body import Body
+from pliant.characters.rig.rig import Pose, Skeleton
 from tests.solids import grid
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.characters.approach import approach, matrices_between, way_between
+from pliant.characters.solver.approach import approach, matrices_between, way_between
 from tests.limbs import chain, pose, turn
 
 pytestmark = pytest.mark.unit

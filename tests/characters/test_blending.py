@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant._arrays import MeshError, ShapeError
 from pliant.characters import dual_quaternion_blend, linear_blend
-from pliant.characters.blending import METHODS
-from pliant.characters.errors import SkinError
-from pliant.characters.quaternions import quaternions_of, rotation_rows
+from pliant.characters.rig.blending import METHODS
+from pliant.characters.rig.errors import SkinError
+from pliant.characters.rig.quaternions import quaternions_of, rotation_rows
+from pliant.runtime.arrays import MeshError, ShapeError
 
 BLENDS = pytest.mark.parametrize("blend", [linear_blend, dual_quaternion_blend])
 

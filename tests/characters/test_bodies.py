@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters import bodies
-from pliant.characters.bodies import body_of
-from pliant.characters.reading import load
-from pliant.characters.rig import Character
-from pliant.characters.tetrahedra import BodyError, why_open
+from pliant.characters.body.bodies import body_of
+from pliant.characters.body.body import bodies
+from pliant.characters.body.tetrahedra import BodyError, why_open
+from pliant.characters.rig.rig import Character
+from pliant.io.gltf.characters import load
 from pliant.mesh.triangles import TriMesh
 from tests.limbs import chain
 

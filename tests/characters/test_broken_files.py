@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._reading import FileError
-from pliant.characters.errors import (
+from pliant.characters.rig.errors import (
     AccessorError,
     ClipError,
     FormatError,
@@ -22,6 +21,7 @@ from pliant.characters.errors import (
     SkinError,
     UnsupportedError,
 )
+from pliant.runtime.reading import FileError
 from tests.rigs import Builder, assemble, simple
 
 JSON, BIN = 0x4E4F534A, 0x004E4942

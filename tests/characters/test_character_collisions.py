@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters.blending import linear_blend
-from pliant.characters.on_demand import CollisionDetector
+from pliant.characters.detection.on_demand import CollisionDetector
+from pliant.characters.rig.blending import linear_blend
 from tests.characters.bodies import expected
 
 
@@ -46,7 +46,7 @@ def test_built_in_characters(name):
 @pytest.mark.parametrize("name", ["CesiumMan", "Fox", "Quaternius_Horse"])
 def test_characters_from_files(name, data_folder):
     pytest.importorskip("tetgen", reason="bodies of characters need tetgen")
-    from pliant.characters.bodies import body_of
+    from pliant.characters.body.bodies import body_of
 
     character = pliant.characters.load(data_folder / "characters" / f"{name}.glb")
     body, total = body_of(character), 0

@@ -5,8 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.characters.drifts import drift_of, inverse_gram, inverse_of, middle_of, set_drifts, slack_for, undoing
-from pliant.characters.gaps import surely_apart_by
+from pliant.characters.detection.drifts import (
+    drift_of,
+    inverse_gram,
+    inverse_of,
+    middle_of,
+    set_drifts,
+    slack_for,
+    undoing,
+)
+from pliant.characters.detection.gaps import surely_apart_by
 from tests.reference import insides as truth
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters.blending import linear_blend
-from pliant.characters.bodies import body_of
-from pliant.characters.obstacles import Obstacle
-from pliant.characters.on_demand import CollisionDetector
+from pliant.characters.body.bodies import body_of
+from pliant.characters.body.obstacles import Obstacle
+from pliant.characters.detection.on_demand import CollisionDetector
 from pliant.characters.playing import play
+from pliant.characters.rig.blending import linear_blend
 from tests.reference import insides, tetrahedra
 
 REAL = ("Quaternius_Horse", "CesiumMan", "Fox")

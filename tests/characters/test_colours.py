@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.characters import colours
-from pliant.characters.colours import colours_of, levels_of, neighbours_of, schedule_of
+from pliant.characters.solver import colours
+from pliant.characters.solver.colours import colours_of, levels_of, neighbours_of, schedule_of
 from pliant.mesh.volumes import VolumeMesh
 from tests.solids import ball, both, grid
 

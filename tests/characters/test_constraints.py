@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.characters.body import Body
-from pliant.characters.constraints import fit_to_scale, flesh_of, relax, six_volumes
+from pliant.characters.body.body import Body
+from pliant.characters.solver.constraints import fit_to_scale, flesh_of, relax, six_volumes
 from pliant.mesh.volumes import VolumeMesh
 
 pytestmark = [pytest.mark.unit, pytest.mark.bounds]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pliant import MeshError
-from pliant.characters.embedding import NotTetrahedraError, embed
+from pliant.characters.body.embedding import NotTetrahedraError, embed
 from pliant.mesh.volumes import VolumeMesh
 from pliant.scenes.lattices import cubes, tetrahedra
 from tests.reference import embedding as reference

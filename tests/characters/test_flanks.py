@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant._jit import kernel
-from pliant.characters.barriers import grown, keep_near, no_barriers, push_out
-from pliant.characters.bones import bones_of, nearness_of
-from pliant.characters.flanks import flanks_of
-from pliant.characters.skin_tree import closest_face, skin_tree, weights_of_closest
+from pliant.arithmetic.vec3 import row
+from pliant.characters.body.bones import bones_of, nearness_of
+from pliant.characters.solver.barriers import grown, keep_near, no_barriers, push_out
+from pliant.characters.solver.flanks import flanks_of
+from pliant.characters.solver.skin_tree import closest_face, skin_tree, weights_of_closest
 from pliant.mesh.volumes import VolumeMesh
-from pliant.vec3 import row
+from pliant.runtime.jit import kernel
 from tests.limbs import limb
 from tests.solids import ball, grid
 

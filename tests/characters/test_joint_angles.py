@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters.obstacles import Obstacle
-from pliant.characters.on_demand import CollisionDetector
+from pliant.characters.body.obstacles import Obstacle
+from pliant.characters.detection.on_demand import CollisionDetector
 from tests.characters.bodies import bar, bend, expected, folding, posed, two_bones
 from tests.solids import grid
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters.errors import SkinError
+from pliant.characters.rig.errors import SkinError
 from tests.characters.formulas import agrees_with_the_formulas, expected_positions, is_closed
 from tests.rigs import Builder, carried, simple, tube
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._arrays import MeshError, NonFiniteError, OptionError, ShapeError
-from pliant.characters.body import Body
-from pliant.characters.obstacles import Obstacle, ObstacleError
-from pliant.characters.on_demand import CollisionDetector
+from pliant.characters.body.body import Body
+from pliant.characters.body.obstacles import Obstacle, ObstacleError
+from pliant.characters.detection.on_demand import CollisionDetector
+from pliant.runtime.arrays import MeshError, NonFiniteError, OptionError, ShapeError
 from tests.characters.bodies import bar, bend, expected, folding, posed, turn, two_bones
 from tests.reference import insides as truth
 from tests.solids import grid

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.characters.parts import divide, dominant_joints, majority
+from pliant.characters.detection.parts import divide, dominant_joints, majority
 from tests.characters.bodies import bar
 
 

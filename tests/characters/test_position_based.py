@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters import position_based
-from pliant.characters.blending import linear_blend
-from pliant.characters.position_based import PositionBasedSkinning
+from pliant.characters.rig.blending import linear_blend
+from pliant.characters.solver import position_based
+from pliant.characters.solver.position_based import PositionBasedSkinning
 from tests.limbs import limb, pose, run, turn, volumes
 
 
@@ -100,7 +100,7 @@ def test_no_bulging_at_the_outside_of_a_bend():
 @pytest.mark.unit
 def test_threads_do_not_change_the_result(monkeypatch):
     monkeypatch.setattr(position_based, "_WORTH_THREADS", 0)
-    monkeypatch.setattr("pliant.characters.colours._BLOCK", 60)
+    monkeypatch.setattr("pliant.characters.solver.colours._BLOCK", 60)
     character, body = limb((8, 2, 2))
     results = []
     for threads in (1, 2, 3):

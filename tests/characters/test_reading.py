@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters.errors import ClipError
+from pliant.characters.rig.errors import ClipError
 from tests.characters.formulas import agrees_with_the_formulas, is_closed
 from tests.characters.test_broken_files import overwrite
 from tests.rigs import Builder, bind_matrices, carried, simple, tube

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters.obstacles import Obstacle, ObstacleError
-from pliant.characters.on_demand import CollisionDetector
-from pliant.characters.position_based import PositionBasedSkinning
+from pliant.characters.body.obstacles import Obstacle, ObstacleError
+from pliant.characters.detection.on_demand import CollisionDetector
+from pliant.characters.solver.position_based import PositionBasedSkinning
 from pliant.mesh.volumes import VolumeMesh
 from tests.limbs import limb, pose, run, volumes
 from tests.solids import ball, both

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._arrays import MeshError, OptionError, ShapeError
 from pliant.characters import Channel, Character, Clip, Pose, Skeleton
-from pliant.characters.errors import ClipError, SkeletonError, SkinError
+from pliant.characters.rig.errors import ClipError, SkeletonError, SkinError
+from pliant.runtime.arrays import MeshError, OptionError, ShapeError
 
 QUARTER = np.array([0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)])
 NONE = np.array([0.0, 0.0, 0.0, 1.0])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters.bodies import body_of
-from pliant.characters.position_based import PositionBasedSkinning
-from pliant.characters.reading import load
+from pliant.characters.body.bodies import body_of
+from pliant.characters.solver.position_based import PositionBasedSkinning
+from pliant.io.gltf.characters import load
 from pliant.scenes import load_character
 from tests.limbs import volumes
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._tally import Tally
-from pliant._threads import Crew
 from pliant.culling.contours import FREE, star_shaped, winds_once
 from pliant.culling.outlines import MOST_EDGES, new_outline, surely_simple
-from pliant.detect import plan_for
-from pliant.prepare import Fitted, Prepared, fit, mark_free_patches, prepare
+from pliant.engine.prepare import Fitted, Prepared, fit, mark_free_patches, prepare
+from pliant.queries.detect import plan_for
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 from pliant.scenes.shapes import grid
 from tests.meshes import assert_identical
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.elementary.exact_integers import decide_in_integers
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from tests.reference import queries, rational
 
 COUNT, SEED = 10_000, 1

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from pliant.elementary.integers import LIMB_BITS, SIZE, add, multiply, set_integer, sign_of
+from pliant.arithmetic.integers import LIMB_BITS, SIZE, add, multiply, set_integer, sign_of
 
 
 # Helpers run interpreted when Python calls them: to be compiled, they need a kernel around them.

@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import pytest
 
-from pliant._jit import INTERPRETED
-from pliant.elementary.orientation import ROWS, WIDTH, set_corners, turn_sign, volume_sign
+from pliant.arithmetic.orientation import ROWS, WIDTH, set_corners, turn_sign, volume_sign
+from pliant.runtime.jit import INTERPRETED
 
 
 # Helpers run interpreted when Python calls them: to be compiled, they need a kernel around them.

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.contacts import STATUS
 from pliant.filters.triangle_pairs import CULL_NAMES, CULLS, cull_pairs
+from pliant.results.contacts import STATUS
 from tests.reference import rational
 from tests.reference import triangle_pairs as at_rest
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from pliant._tally import Tally
 from pliant.elementary.certified import HIT, MISS
 from pliant.elementary.segments import FLAT
 from pliant.elementary.triangles import decide_triangles
+from pliant.runtime.tally import Tally
 from tests.reference import triangles
 from tests.reference.triangle_pairs import FAMILIES, random_pairs
 

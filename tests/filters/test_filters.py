@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.bounds.kdops import NO_REACH
 from pliant.filters.sieve import FILTERS, sieve
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
 from tests.reference import queries
 
 KINDS = {"vertex_face": VERTEX_FACE, "edge_edge": EDGE_EDGE}

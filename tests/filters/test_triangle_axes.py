@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._arrays import NonFiniteError
 from pliant.filters.csat_elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
 from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
+from pliant.runtime.arrays import NonFiniteError
 from pliant.scenes.triangle_pairs import random_pairs
 
 ALL = CENTRES | PLANES | EDGES | IN_TURN

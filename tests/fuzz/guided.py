@@ -22,13 +22,13 @@ ENDINGS = (
 def main() -> None:
     import atheris  # pyright: ignore[reportMissingImports]
 
-    with atheris.instrument_imports(include=["pliant.io", "pliant.characters.accessors", "pliant.characters.gltf"]):
-        import pliant.io.gltf_scene
+    with atheris.instrument_imports(include=["pliant.io", "pliant.io.gltf.accessors", "pliant.io.gltf.document"]):
+        import pliant.io.gltf.scene
         import pliant.io.usd_crate  # noqa: F401
     from pliant import MeshError
     from pliant import io as pio
-    from pliant._reading import reading
     from pliant.io.usd_crate import require_sound
+    from pliant.runtime.reading import reading
     from tests.fuzz.seeds import seeds
 
     corpus = Path(sys.argv[1])

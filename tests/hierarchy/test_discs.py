@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._threads import Crew
 from pliant.bounds.kdops import bound_union, bound_vertices
 from pliant.hierarchy.build import LARGEST_LEAF, Tree, centres_of
 from pliant.hierarchy.discs import split_into_patches
 from pliant.mesh.features import Elements, elements_of
 from pliant.mesh.patches import patches_of, twins_of
+from pliant.runtime.threads import Crew
 from pliant.scenes.shapes import grid, weave
 from tests.meshes import soup
 

@@ -7,7 +7,6 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from pliant._threads import Crew
 from pliant.bounds.kdops import bound_union, bound_vertices
 from pliant.hierarchy.build import WORN_OUT, fit_nodes, label_ranges, split_elements, tree_cost
 from pliant.hierarchy.front import Front
@@ -24,6 +23,7 @@ from pliant.hierarchy.traverse import (
     every_pair,
     go_on,
 )
+from pliant.runtime.threads import Crew
 
 COUNTS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 23, 100, 257]
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._tally import Tally
-from pliant._threads import Crew
-from pliant.hierarchy.points import BROAD
 from pliant.hierarchy.spatial_hash import PRIMES, SpatialHash, hash_of, list_noted, place_of, place_size, prime_above
-from pliant.insides import Choice, find_inside
+from pliant.queries.insides import Choice, find_inside
+from pliant.queries.points import BROAD
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 from tests.reference import insides as truth
 from tests.solids import SOLIDS, both, grid, random_mix
 

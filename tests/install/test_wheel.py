@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pliant._extras import _EXTRAS
+from pliant.runtime.extras import _EXTRAS
 from tests.install.contents import CHECKOUT, faults, faults_of_wheel, package_files
 
 

@@ -69,7 +69,7 @@ def measure() -> None:
     import time
     import warnings
 
-    for package in ("meshio", "h5py", "pxr.Usd", "pxr.UsdSkel", "pxr.UsdUtils", "lasso.dyna", "pliant.io.gltf_scene"):
+    for package in ("meshio", "h5py", "pxr.Usd", "pxr.UsdSkel", "pxr.UsdUtils", "lasso.dyna", "pliant.io.gltf.scene"):
         importlib.import_module(package)
     start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{len(all_broken())} files; {start:.0f} MB with all packages loaded")

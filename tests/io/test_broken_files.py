@@ -44,7 +44,7 @@ def test_none_of_them_needs_much_memory(tmp_path):
     script = f"""
 import pathlib, resource, warnings
 import h5py, meshio, lasso.dyna, pxr.Usd, pxr.UsdSkel, pxr.UsdUtils
-import pliant.io.gltf_scene
+import pliant.io.gltf.scene
 from tests.io.broken import all_broken
 from tests.io.broken_surfaces import glb, gltf
 warnings.simplefilter("ignore")

@@ -10,8 +10,8 @@ import pytest
 
 import pliant
 from pliant import io as pio
-from pliant._arrays import OptionError
-from pliant._reading import Reading
+from pliant.runtime.arrays import OptionError
+from pliant.runtime.reading import Reading
 from tests.io.hostile import BOMBS, WAYS_OUT, nested_references
 
 pytestmark = pytest.mark.unit

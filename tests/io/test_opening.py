@@ -9,8 +9,8 @@ import pytest
 
 import pliant
 from pliant import io as pio
-from pliant._arrays import OptionError
 from pliant.io import zipped
+from pliant.runtime.arrays import OptionError
 from tests.io.broken_surfaces import glb, gltf
 from tests.io.broken_volumes import XDMF
 

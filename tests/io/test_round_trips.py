@@ -10,7 +10,7 @@ import pytest
 
 import pliant
 from pliant import io as pio
-from pliant.report.writing import OutputError
+from pliant.runtime.writing import OutputError
 from tests.io.needs import needed_for
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.unit]

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._threads import Crew, Job
 from pliant.mesh import changes, triangles, volumes
+from pliant.runtime.threads import Crew, Job
 from tests.mesh.test_o_sets import fan, ring, tetrahedra
 from tests.mesh.test_volumes import grid, random_blocks
 

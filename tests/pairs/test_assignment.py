@@ -10,12 +10,12 @@ import pytest
 
 from pliant import TriMesh, scenes
 from pliant.bounds.kdops import bound_union, bound_vertices
+from pliant.engine.prepare import roles_of
 from pliant.hierarchy.traverse import ALL, INTER, SELF, WITH_EDGES, WITH_VERTICES
 from pliant.mesh.features import Elements, assign_features, elements_of, gather_features
 from pliant.mesh.orphans import TooManyOrphans, incidence_of, orphan_pairs
 from pliant.pairs.dynamic import drop_adjacent, expand_dynamic, expand_orphans
 from pliant.pairs.static import expand_static
-from pliant.prepare import roles_of
 from pliant.scenes.shapes import grid, icosphere
 
 small = [pytest.mark.unit, pytest.mark.bounds]

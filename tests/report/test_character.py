@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.characters.tetrahedra import BodyError
+from pliant.characters.body.tetrahedra import BodyError
 from pliant.cli import main
 from pliant.report import sequences
 

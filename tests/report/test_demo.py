@@ -12,7 +12,7 @@ import pytest
 
 import pliant
 from pliant.cli import main
-from pliant.report.writing import write_atomically
+from pliant.runtime.writing import write_atomically
 
 demo = pytest.importorskip("pliant.report.demo", reason="needs rich: the cli extra", exc_type=ModuleNotFoundError)
 

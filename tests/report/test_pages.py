@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant._arrays import OptionError
 from pliant.report import write_contact_sheet, write_page, write_plots
 from pliant.report.findings import findings_of
 from pliant.report.regions import Regions
 from pliant.report.shown import choose_frames, choose_shown, describe
 from pliant.report.streams import STEPS, differences
+from pliant.runtime.arrays import OptionError
 
 HOSTILE = "</title></script><script>alert('<b>')</script><img src=x onerror=alert(1)>&amp;"
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.report.writing import OutputError, folder_atomically, is_stream, through_file, write_atomically
+from pliant.runtime.writing import OutputError, folder_atomically, is_stream, through_file, write_atomically
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="pipes, links and modes are others there")
 FACES, X = np.array([[0, 1, 2]]), np.eye(3)

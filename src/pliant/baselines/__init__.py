@@ -23,9 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import ShapeError, as_floats, as_number, choose, thread_count
-from pliant._tally import Tally
-from pliant._threads import Crew
 from pliant.baselines import (
     boxes,
     continuous_contours,
@@ -42,14 +39,17 @@ from pliant.baselines import (
 from pliant.baselines.all_features import Moving, scene_of
 from pliant.baselines.triangle_pairs import FirstContacts
 from pliant.bounds.kdops import AXES
-from pliant.contacts import Contacts, Intersections
-from pliant.detect import gate, tabulate
-from pliant.detector import Detector
 from pliant.elementary.advance import TOLERANCE
+from pliant.engine.pipeline import Found
+from pliant.engine.prepare import Fitted, Prepared
 from pliant.mesh.subjects import subject_of
 from pliant.mesh.volumes import as_volume
-from pliant.pipeline import Found
-from pliant.prepare import Fitted, Prepared
+from pliant.queries.detect import gate, tabulate
+from pliant.queries.detector import Detector
+from pliant.results.contacts import Contacts, Intersections
+from pliant.runtime.arrays import ShapeError, as_floats, as_number, choose, thread_count
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 Mark = Callable[[Prepared, Fitted, Crew, Tally], None]
 

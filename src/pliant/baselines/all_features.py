@@ -14,19 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
-from pliant._threads import Crew
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.bounds.kdops import NO_REACH
+from pliant.engine.pipeline import BLOCK, Found, Worker, run_all
+from pliant.engine.prepare import Fitted, Plan, Prepared, moved
 from pliant.hierarchy.build import Tree
 from pliant.hierarchy.traverse import ALL, Forest, all_roles
 from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_VERTEX_FACE, have_common_end, is_corner
 from pliant.mesh.cells import Rows
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE, Elements, no_features
+from pliant.mesh.features import Elements, no_features
 from pliant.mesh.volumes import VolumeMesh
 from pliant.pairs.order import canonical_order
-from pliant.pipeline import BLOCK, Found, Worker, run_all
-from pliant.prepare import Fitted, Plan, Prepared, moved
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 NO_FILTERS = Plan("none", (), "boxes", ALL, "static")
 _MANY = 1 << 20  # contacts, most of them repeated

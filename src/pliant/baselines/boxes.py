@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pliant._tally import Tally
-from pliant._threads import Crew
-from pliant.prepare import Fitted, Prepared
+from pliant.engine.prepare import Fitted, Prepared
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 
 def mark(scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:

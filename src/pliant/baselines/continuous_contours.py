@@ -22,13 +22,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
-from pliant._threads import Crew
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF
 from pliant.baselines.patches import across, axis_of, extent_of, mark_with_cones, next_patch, project
 from pliant.culling.contours import FREE, centres
-from pliant.prepare import Fitted, Prepared
-from pliant.vec3 import UNIT_ROUNDOFF
+from pliant.engine.prepare import Fitted, Prepared
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 _PLACE_ERROR = 16 * UNIT_ROUNDOFF  # times M
 _SIDE_ERROR = 256 * UNIT_ROUNDOFF  # times M^2

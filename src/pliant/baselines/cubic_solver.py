@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant.arithmetic.bernstein import cross_controls, cubic
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
+from pliant.arithmetic.vec3 import cross, dot, lerp, sub
 from pliant.baselines.triangle_pairs import NEVER, FirstContacts, corners, run_kernel, turned
-from pliant.filters.bernstein import cross_controls, cubic
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
-from pliant.vec3 import cross, dot, lerp, sub
+from pliant.runtime.jit import helper, kernel
 
 _BEYOND = 1e-9  # of an edge or a face, that a point may be outside of it
 _NEWTON = 60  # steps at most; bisection alone needs 53

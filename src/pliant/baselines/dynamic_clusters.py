@@ -14,15 +14,15 @@ import time
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
-from pliant._threads import Crew
+from pliant.arithmetic.vec3 import cross, sub
 from pliant.baselines.observation import Cloud, corners_at, seen_once
 from pliant.baselines.patches import count_tests, spread_free
 from pliant.culling.contours import BELOW_FREE, FREE
+from pliant.engine.prepare import Fitted, Prepared, first_subtree
 from pliant.filters.csat_elements import gather_corners
-from pliant.prepare import Fitted, Prepared, first_subtree
-from pliant.vec3 import cross, sub
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 _SEEDS_ABOVE_LEAVES = 3
 

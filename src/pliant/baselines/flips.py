@@ -10,8 +10,6 @@ as the corners of a flat quadrilateral do, are left to separating axes first, as
 
 from __future__ import annotations
 
-from pliant._tally import Tally
-from pliant._threads import Crew
 from pliant.baselines.all_features import (
     NO_FILTERS,
     NOT_FITTED,
@@ -22,8 +20,10 @@ from pliant.baselines.all_features import (
     run_testers,
     scene_of,
 )
-from pliant.detect import DEFAULT_FILTERS
-from pliant.pipeline import Found
+from pliant.engine.pipeline import Found
+from pliant.queries.detect import DEFAULT_FILTERS
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 
 def find(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:

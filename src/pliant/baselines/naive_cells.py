@@ -12,8 +12,6 @@ import time
 
 import numpy as np
 
-from pliant._tally import Tally
-from pliant._threads import Crew
 from pliant.baselines.all_features import (
     NO_FILTERS,
     Moving,
@@ -25,10 +23,12 @@ from pliant.baselines.all_features import (
     scene_of,
 )
 from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.detect import DEFAULT_FILTERS
+from pliant.engine.pipeline import SHARE, Found, chunks_of
+from pliant.engine.prepare import Plan
 from pliant.hierarchy.build import fit_nodes, split_elements
-from pliant.pipeline import SHARE, Found, chunks_of
-from pliant.prepare import Plan
+from pliant.queries.detect import DEFAULT_FILTERS
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 
 def find(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper
-from pliant.filters.bernstein import F_ERROR, cross_controls, cubic
-from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
+from pliant.arithmetic.bernstein import F_ERROR, cross_controls, cubic
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
+from pliant.runtime.jit import helper
 
 _PASS_ERROR = 6 * 16 * UNIT_ROUNDOFF  # times M^2
 _BEFORE_ERROR = 3 * 8 * UNIT_ROUNDOFF  # times M

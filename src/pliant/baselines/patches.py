@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
-from pliant._threads import Crew
+from pliant.arithmetic.vec3 import cross, dot, row, scale, sub
 from pliant.culling.contours import BELOW_FREE, FREE, extent
-from pliant.prepare import Fitted, Prepared, first_subtree, fit_all_cones
-from pliant.vec3 import cross, dot, row, scale, sub
+from pliant.engine.prepare import Fitted, Prepared, first_subtree, fit_all_cones
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 
 class Sheet(NamedTuple):

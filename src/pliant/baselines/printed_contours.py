@@ -8,13 +8,13 @@ bound, and the winding number is counted once, at t = 0 (errata 3). What it diff
 
 from __future__ import annotations
 
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
-from pliant._threads import Crew
+from pliant.arithmetic.vec3 import add, scale
 from pliant.baselines.patches import axis_of, extent_of, mark_with_cones, next_patch
 from pliant.culling.contours import FREE, centres, winds_once
-from pliant.prepare import Fitted, Prepared
-from pliant.vec3 import add, scale
+from pliant.engine.prepare import Fitted, Prepared
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 
 def mark(scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:

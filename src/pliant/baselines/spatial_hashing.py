@@ -15,9 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import kernel
-from pliant._tally import Tally
-from pliant._threads import Crew
 from pliant.baselines.all_features import (
     NO_FILTERS,
     NOT_FITTED,
@@ -29,9 +26,12 @@ from pliant.baselines.all_features import (
     scene_of,
 )
 from pliant.bounds.kdops import bound_union, bound_vertices, box, overlap
+from pliant.engine.pipeline import Found
+from pliant.engine.prepare import Fitted, Prepared
 from pliant.hierarchy.spatial_hash import hash_of, place_of, place_size, prime_above
-from pliant.pipeline import Found
-from pliant.prepare import Fitted, Prepared
+from pliant.runtime.jit import kernel
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 _MOST_PLACES = 256  # of a cell, on average: a coarser grid where edges are far shorter than what they move by
 _CHUNK = 1 << 16  # notes

@@ -25,10 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._arrays import OptionError
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
-from pliant._threads import Crew
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF
 from pliant.baselines.patches import (
     across,
     axis_of,
@@ -40,8 +37,11 @@ from pliant.baselines.patches import (
     spread_free,
 )
 from pliant.culling.contours import FREE, centres
-from pliant.prepare import Fitted, Prepared, first_subtree, fit_all_cones
-from pliant.vec3 import UNIT_ROUNDOFF
+from pliant.engine.prepare import Fitted, Prepared, first_subtree, fit_all_cones
+from pliant.runtime.arrays import OptionError
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
 
 _SIDE_ERROR = 256 * UNIT_ROUNDOFF  # times M^2
 _PASS_ERROR = 16 * UNIT_ROUNDOFF  # times M

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
+from pliant.arithmetic.vec3 import dot, scale
 from pliant.baselines.triangle_pairs import (
     NEVER,
     ROUNDED_DOWN,
@@ -26,8 +27,7 @@ from pliant.baselines.triangle_pairs import (
     velocities,
 )
 from pliant.elementary.distance import shortest, spread_of
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
-from pliant.vec3 import dot, scale
+from pliant.runtime.jit import helper, kernel
 
 _NO_RADII = (0.0, 0.0, 0.0, 0.0)
 _WIDEST = 1.0 - 1e-6  # of a distance: what is so far apart is not looked at again for a better one

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper
-from pliant._threads import Crew
-from pliant.vec3 import UNIT_ROUNDOFF, add, max_norm, scale, sub
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, max_norm, scale, sub
+from pliant.runtime.jit import helper
+from pliant.runtime.threads import Crew
 
 _CHUNK = 20_000
 NEVER = np.inf

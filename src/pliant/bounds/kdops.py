@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._arrays import New
-from pliant._jit import helper, kernel
-from pliant._threads import ALONE, Crew
-from pliant.vec3 import lerp, max_norm, row
+from pliant.arithmetic.vec3 import lerp, max_norm, row
+from pliant.runtime.arrays import New
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.threads import ALONE, Crew
 
 _OBLIQUE = np.array(
     [(1, 1, 0), (1, 0, 1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (0, 1, -1), (1, 1, -1), (1, -1, 1), (-1, 1, 1)],

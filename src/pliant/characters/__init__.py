@@ -14,44 +14,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .blending import dual_quaternion_blend, linear_blend
-    from .bodies import body_of
-    from .body import Body
-    from .embedding import embed
-    from .errors import RigError
-    from .obstacles import Obstacle, ObstacleError
-    from .on_demand import CollisionDetector
-    from .penetrations import Penetrations
-    from .playing import Frame, play
-    from .position_based import PositionBasedSkinning
-    from .reading import load
-    from .rig import Channel, Character, Clip, Pose, Skeleton
-    from .summaries import Summary, summarise
-    from .tetrahedra import BodyError
+    from pliant.characters.body.bodies import body_of
+    from pliant.characters.body.body import Body
+    from pliant.characters.body.embedding import embed
+    from pliant.characters.body.obstacles import Obstacle, ObstacleError
+    from pliant.characters.body.tetrahedra import BodyError
+    from pliant.characters.detection.on_demand import CollisionDetector
+    from pliant.characters.detection.penetrations import Penetrations
+    from pliant.characters.playing import Frame, play
+    from pliant.characters.rig.blending import dual_quaternion_blend, linear_blend
+    from pliant.characters.rig.errors import RigError
+    from pliant.characters.rig.rig import Channel, Character, Clip, Pose, Skeleton
+    from pliant.characters.solver.position_based import PositionBasedSkinning
+    from pliant.characters.summaries import Summary, summarise
+    from pliant.io.gltf.characters import load
 
 _HOME = {
-    "Body": "body",
-    "BodyError": "tetrahedra",
-    "Channel": "rig",
-    "Character": "rig",
-    "Clip": "rig",
-    "CollisionDetector": "on_demand",
-    "Frame": "playing",
-    "Obstacle": "obstacles",
-    "ObstacleError": "obstacles",
-    "Penetrations": "penetrations",
-    "Pose": "rig",
-    "PositionBasedSkinning": "position_based",
-    "RigError": "errors",
-    "Skeleton": "rig",
-    "Summary": "summaries",
-    "body_of": "bodies",
-    "dual_quaternion_blend": "blending",
-    "embed": "embedding",
-    "linear_blend": "blending",
-    "load": "reading",
-    "play": "playing",
-    "summarise": "summaries",
+    "Body": "pliant.characters.body.body",
+    "BodyError": "pliant.characters.body.tetrahedra",
+    "Channel": "pliant.characters.rig.rig",
+    "Character": "pliant.characters.rig.rig",
+    "Clip": "pliant.characters.rig.rig",
+    "CollisionDetector": "pliant.characters.detection.on_demand",
+    "Frame": "pliant.characters.playing",
+    "Obstacle": "pliant.characters.body.obstacles",
+    "ObstacleError": "pliant.characters.body.obstacles",
+    "Penetrations": "pliant.characters.detection.penetrations",
+    "Pose": "pliant.characters.rig.rig",
+    "PositionBasedSkinning": "pliant.characters.solver.position_based",
+    "RigError": "pliant.characters.rig.errors",
+    "Skeleton": "pliant.characters.rig.rig",
+    "Summary": "pliant.characters.summaries",
+    "body_of": "pliant.characters.body.bodies",
+    "dual_quaternion_blend": "pliant.characters.rig.blending",
+    "embed": "pliant.characters.body.embedding",
+    "linear_blend": "pliant.characters.rig.blending",
+    "load": "pliant.io.gltf.characters",
+    "play": "pliant.characters.playing",
+    "summarise": "pliant.characters.summaries",
 }
 
 __all__ = [
@@ -82,7 +82,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name in _HOME:
-        return getattr(import_module(f"pliant.characters.{_HOME[name]}"), name)
+        return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'pliant.characters' has no attribute {name!r}")
 
 

@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant._arrays import as_number, choose, thread_count
-from pliant._log import LOG
-from pliant._threads import Progress
-from pliant.characters.blending import dual_quaternion_blend, linear_blend
-from pliant.characters.bodies import body_of
-from pliant.characters.body import Body
-from pliant.characters.obstacles import Obstacle, place
-from pliant.characters.on_demand import CollisionDetector
-from pliant.characters.penetrations import Penetrations, carriers_of, measure
-from pliant.characters.position_based import PositionBasedSkinning
-from pliant.characters.rig import Character, Clip
+from pliant.characters.body.bodies import body_of
+from pliant.characters.body.body import Body
+from pliant.characters.body.obstacles import Obstacle, place
+from pliant.characters.detection.on_demand import CollisionDetector
+from pliant.characters.detection.penetrations import Penetrations, carriers_of, measure
+from pliant.characters.rig.blending import dual_quaternion_blend, linear_blend
+from pliant.characters.rig.rig import Character, Clip
+from pliant.characters.solver.position_based import PositionBasedSkinning
 from pliant.mesh.volumes import VolumeMesh
+from pliant.runtime.arrays import as_number, choose, thread_count
+from pliant.runtime.log import LOG
+from pliant.runtime.threads import Progress
 
 SKINNINGS = ("position based", "linear", "dual quaternion")
 _DETECTION, _SKINNING = ("detect",), ("follow",)  # stages of Position Based Skinning; all others are of its solver

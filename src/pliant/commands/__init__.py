@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 import pliant
-from pliant._terminal import to_standard_output
 from pliant.commands import animations, checks, instants, motions, scenery, shows
+from pliant.runtime.terminal import to_standard_output
 
 app = typer.Typer(
     name="pliant",

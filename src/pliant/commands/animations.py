@@ -40,8 +40,8 @@ from pliant.commands.running import Run, fault, verb
 
 if TYPE_CHECKING:
     from pliant.commands.inputs import Opened, Opening
+    from pliant.frames.scanning import Scan
     from pliant.report.outputs import Table
-    from pliant.scanning import Scan
 
 How = tuple[Find, Pairs, Culling]
 

@@ -19,7 +19,7 @@ from pliant.report.outputs import Result
 from pliant.report.tables import count, scan_table
 
 if TYPE_CHECKING:
-    from pliant.scanning import Scan
+    from pliant.frames.scanning import Scan
 
 How = tuple[Find, Pairs, Culling]
 _WITH_CLIPS = (".glb", ".gltf")

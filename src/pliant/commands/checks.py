@@ -33,11 +33,11 @@ from pliant.commands.running import FAILED, Run, fault, told, verb
 if TYPE_CHECKING:
     import numpy as np
 
-    from pliant._threads import Progress
     from pliant.commands.inputs import Mesh
     from pliant.commands.joining import Joined
-    from pliant.contacts import Intersections
     from pliant.report.cases import Case, Key, Offences
+    from pliant.results.contacts import Intersections
+    from pliant.runtime.threads import Progress
 
 
 class How(NamedTuple):
@@ -292,9 +292,9 @@ def _write_pictures(
 
     from pliant.commands.inputs import up_axis
     from pliant.commands.writing import write_report, write_sheet
+    from pliant.frames.scanning import Scan, ScannedFrame
+    from pliant.frames.sequence import Sequence
     from pliant.mesh.parts import Parts
-    from pliant.scanning import Scan, ScannedFrame
-    from pliant.sequence import Sequence
 
     only = checked[0].mesh
     objects, name = joined.file_of_vertex, ", ".join(one.name for one in checked)

@@ -14,11 +14,10 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 import pliant
-from pliant._arrays import MeshError, OptionError, ShapeError
-from pliant._reading import FileError
 from pliant.commands.numbering import require_numbered, shown
 from pliant.commands.options import STANDARD, Up
 from pliant.commands.running import Run
+from pliant.frames.sequence import Sequence, require_together
 from pliant.io import FileMesh
 from pliant.io.content import ending_of
 from pliant.io.numbered import ENDINGS, files_of, in_order, is_pattern, pattern_of
@@ -27,8 +26,9 @@ from pliant.mesh.parts import Membership, Parts
 from pliant.mesh.space import Space
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import Merging, merging_of
+from pliant.runtime.arrays import MeshError, OptionError, ShapeError
+from pliant.runtime.reading import FileError
 from pliant.scenes import VolumeScene
-from pliant.sequence import Sequence, require_together
 
 MOST_OF_STANDARD_INPUT = 4 << 30  # bytes, kept on a disk that is not ours to fill
 SOLID = ("tetra", "hexahedron", "wedge", "pyramid")

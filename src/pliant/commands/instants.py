@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from pliant.commands.inputs import Mesh
-    from pliant.contacts import Proximity
+    from pliant.results.contacts import Proximity
 
 
 @verb

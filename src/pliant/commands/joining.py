@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.arithmetic.kinds import VERTEX_FACE
 from pliant.commands.inputs import Mesh
-from pliant.contacts import Intersections, Proximity
-from pliant.mesh.features import VERTEX_FACE
 from pliant.mesh.space import Space
 from pliant.mesh.triangles import TriMesh
+from pliant.results.contacts import Intersections, Proximity
 
 
 class Joined(NamedTuple):

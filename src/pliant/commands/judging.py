@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pliant._terminal import complain
 from pliant.commands.running import CLEAN, FOUND, Run, fault
+from pliant.runtime.terminal import complain
 
 if TYPE_CHECKING:
     from pliant.report.baseline import Judged

@@ -36,9 +36,9 @@ from pliant.commands.running import CLEAN, FOUND, Run, verb
 if TYPE_CHECKING:
     import numpy as np
 
-    from pliant._threads import Progress
     from pliant.commands.inputs import Mesh
-    from pliant.contacts import Contacts, Step
+    from pliant.results.contacts import Contacts, Step
+    from pliant.runtime.threads import Progress
 
 Distance = Annotated[
     float,
@@ -145,7 +145,7 @@ def _options(run: Run, start: Mesh, pairs: Pairs, tangled: Tangled, progress: Pr
 @contextlib.contextmanager
 def _pointing_to_check(run: Run, start: Mesh) -> Iterator[None]:
     """Where a motion starts tangled, say how the command line lists that: the library names its own call."""
-    from pliant._arrays import TangledError
+    from pliant.runtime.arrays import TangledError
 
     def said(message: str) -> str:
         how = f"at the start; pliant check {start.name} lists them"

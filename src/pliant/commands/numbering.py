@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pliant._arrays import OptionError
 from pliant.commands.options import STANDARD
 from pliant.io.numbered import files_of, pattern_of
+from pliant.runtime.arrays import OptionError
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")  # of a frame, or its time
 _LAST_NUMBER = re.compile(r"\d+(?=\D*$)")

@@ -116,6 +116,6 @@ def _key(path: Path) -> str:
 
 
 def _fault(message: str) -> ValueError:
-    from pliant._arrays import OptionError
+    from pliant.runtime.arrays import OptionError
 
     return OptionError(message)

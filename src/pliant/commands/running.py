@@ -14,17 +14,17 @@ from typing import IO, TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
-from pliant._terminal import Nowhere, complain, printable, to_standard_output
 from pliant.commands.options import STANDARD, Shared
 from pliant.commands.places import Place, places_of, require_apart
+from pliant.runtime.terminal import Nowhere, complain, printable, to_standard_output
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
-    from pliant._tally import Stage
-    from pliant._threads import Progress
     from pliant.report.outputs import Result
+    from pliant.runtime.tally import Stage
+    from pliant.runtime.threads import Progress
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 WIDTH = 1000  # columns where there is no terminal: lines of a file are never folded
@@ -79,7 +79,7 @@ class Run(contextlib.ExitStack):
             self.require_room(path)
 
     def __enter__(self) -> Run:
-        from pliant._reading import allowing
+        from pliant.runtime.reading import allowing
 
         self.enter_context(allowing(self._shared.budget, self._shared.allow_outside))
         self.enter_context(warnings.catch_warnings())
@@ -170,7 +170,7 @@ class Run(contextlib.ExitStack):
 
     def write(self, path: Path, write: Callable[[IO[bytes]], object]) -> None:
         """All of a file or nothing of it."""
-        from pliant.report.writing import write_atomically
+        from pliant.runtime.writing import write_atomically
 
         if path == STANDARD:
             with to_standard_output():
@@ -206,14 +206,14 @@ def told(path: Path, name: str, error: Exception) -> str:
 
 def fault(message: str) -> ValueError:
     """An error of the user's, that ends in one line."""
-    from pliant._arrays import OptionError
+    from pliant.runtime.arrays import OptionError
 
     return OptionError(message)
 
 
 def as_standard(path: Path | None) -> Path | None:
     """Names of standard output, such as /dev/stdout, are the same as -."""
-    from pliant.report.writing import descriptor_of
+    from pliant.runtime.writing import descriptor_of
 
     return STANDARD if path is not None and descriptor_of(path) == 1 else path
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from pliant.commands.inputs import Opened, Opening, open_frames
 from pliant.commands.running import Run
+from pliant.frames.scanning import Scan, scan_frames
 from pliant.io.mesh import TopologyError
 from pliant.io.numbered import files_of
-from pliant.scanning import Scan, scan_frames
 
 
 def scan_runs(

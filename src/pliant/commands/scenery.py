@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant._terminal import to_standard_output
 from pliant.commands.options import STANDARD, Clip, Every, First, Format, Last, MeshFile, Rate
 from pliant.commands.running import CLEAN, Run, fault, require_standard_output, verb
+from pliant.runtime.terminal import to_standard_output
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.frames.sequence import Sequence
 
 
 @verb

@@ -37,7 +37,7 @@ from pliant.commands.options import (
 from pliant.commands.running import CLEAN, FAILED, Run, fault, verb
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.frames.sequence import Sequence
 
 
 def demo(
@@ -156,10 +156,10 @@ def bench(
     """Time ccd, dcd and safe_step on an embedded scene; with parts, run the benchmarks of a checkout."""
     if parts:
         return _bench_checkout(run, parts, repeats)
-    from pliant._arrays import thread_count
     from pliant.commands.inputs import load_scene
     from pliant.report.outputs import Result
     from pliant.report.tables import count, table
+    from pliant.runtime.arrays import thread_count
 
     one = load_scene(scene, triangles, 3)
     threads = thread_count(run.threads)

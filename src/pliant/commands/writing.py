@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 import pliant
-from pliant._arrays import OptionError
-from pliant._terminal import to_standard_output
 from pliant.commands.inputs import Mesh
 from pliant.commands.options import STANDARD
 from pliant.commands.running import Run
+from pliant.frames.scanning import Scan
+from pliant.frames.sequence import Sequence
 from pliant.io.writing.meshes import as_mesh
 from pliant.mesh.space import Space
-from pliant.report.writing import folder_atomically
-from pliant.scanning import Scan
-from pliant.sequence import Sequence
+from pliant.runtime.arrays import OptionError
+from pliant.runtime.terminal import to_standard_output
+from pliant.runtime.writing import folder_atomically
 
 
 def write_report(run: Run, path: Path, scan: Scan, looks: dict[str, Any], options: dict[str, object]) -> None:

@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
 from pliant.hierarchy.build import LARGEST_LEAF
-from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
+from pliant.runtime.jit import helper, kernel
 
 EVERYTHING, NOTHING = -1.0, 2.0
 _OFF = 1e-8

@@ -27,9 +27,9 @@ from __future__ import annotations
 
 import math
 
-from pliant._jit import helper, kernel
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
 from pliant.culling.outlines import new_outline, surely_simple
-from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
+from pliant.runtime.jit import helper, kernel
 
 _SIDE_ERROR = 64 * UNIT_ROUNDOFF
 _PASS_ERROR = 16 * UNIT_ROUNDOFF

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper
-from pliant.vec3 import UNIT_ROUNDOFF, cross, dot, row, sub
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, cross, dot, row, sub
+from pliant.runtime.jit import helper
 
 MOST_EDGES = 512
 _COORDINATE_ERROR = 16 * UNIT_ROUNDOFF

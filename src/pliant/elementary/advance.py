@@ -23,13 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
+from pliant.arithmetic.kinds import VERTEX_FACE, quad
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, dot, lerp, max_norm, row, scale, sub
 from pliant.elementary.certified import HIT, MISS
 from pliant.elementary.distance import shortest, shortest_level, spread_of, turning_of
 from pliant.elementary.paths import ACCELERATED, STRAIGHT, Paths, coefficients, largest_of, place, size_of
-from pliant.mesh.features import VERTEX_FACE, quad
-from pliant.vec3 import UNIT_ROUNDOFF, dot, lerp, max_norm, row, scale, sub
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
 
 # How a pair ended, beside MISS and HIT (within the tolerance): it began within its radii; or it got no further before
 # it was within the tolerance, and counts as a contact there.

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant.arithmetic.bernstein import unit_factor
+from pliant.arithmetic.kinds import VERTEX_FACE
+from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, scale, sub
 from pliant.elementary.containment import triangle_count, triangle_of
 from pliant.elementary.distance import shortest, spread_of
-from pliant.filters.bernstein import unit_factor
 from pliant.mesh.cells import MOST_CORNERS
-from pliant.mesh.features import VERTEX_FACE
-from pliant.vec3 import add, cross, dot, max_norm, row, scale, sub
+from pliant.runtime.jit import helper, kernel
 
 _GOOD = 2.0**-80  # square of the distance between the point and what the weights give, in units of the cell's size
 _ORIGIN = (0.0, 0.0, 0.0)

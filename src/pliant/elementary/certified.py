@@ -7,10 +7,10 @@ error bound, and the inside conditions have to clear theirs over the whole brack
 
 from __future__ import annotations
 
-from pliant._jit import helper
-from pliant.filters.bernstein import F_ERROR, INSIDE_ERROR, cross_controls, cubic, restrict
-from pliant.mesh.features import VERTEX_FACE
-from pliant.vec3 import cross, dot
+from pliant.arithmetic.bernstein import F_ERROR, INSIDE_ERROR, cross_controls, cubic, restrict
+from pliant.arithmetic.kinds import VERTEX_FACE
+from pliant.arithmetic.vec3 import cross, dot
+from pliant.runtime.jit import helper
 
 MISS, HIT, UNSURE = 0, 1, 2
 _MOST_INTERVALS = 64  # a double root is not resolved below the square root of the rounding errors, 1e-8: 2 * 26 halves

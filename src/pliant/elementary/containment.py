@@ -24,13 +24,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
+from pliant.arithmetic.orientation import LARGEST, SIDE_ERROR, TINY, TURN_ERROR, certain_sign
+from pliant.arithmetic.vec3 import cross, dot, max_norm, row, sub
 from pliant.elementary.certified import HIT, MISS, UNSURE
-from pliant.elementary.orientation import LARGEST, SIDE_ERROR, TINY, TURN_ERROR, certain_sign
 from pliant.mesh.cells import POLYGONS, list_triangles
 from pliant.mesh.volumes import VolumeMesh
-from pliant.vec3 import cross, dot, max_norm, row, sub
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
 
 _TETRA = np.array(POLYGONS[0], np.int64)
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper
-from pliant.mesh.features import VERTEX_FACE
-from pliant.vec3 import add, cross, dot, scale, sub
+from pliant.arithmetic.kinds import VERTEX_FACE
+from pliant.arithmetic.vec3 import add, cross, dot, scale, sub
+from pliant.runtime.jit import helper
 
 # sin^2 of the angle between a and b below which the free minimum has too few correct digits to say which side matters,
 # and below which it has none.

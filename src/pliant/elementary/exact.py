@@ -6,13 +6,13 @@ import time
 
 import numpy as np
 
-from pliant._jit import kernel
-from pliant._tally import Tally
+from pliant.arithmetic.bernstein import in_range, magnitudes, scaled, unit_factor, vectors
+from pliant.arithmetic.double_double import tighten
+from pliant.arithmetic.kinds import VERTEX_FACE, quad
 from pliant.elementary.certified import HIT, MISS, UNSURE, first_contact, no_root_before
-from pliant.elementary.double_double import tighten
-from pliant.filters.bernstein import in_range, magnitudes, scaled, unit_factor, vectors
 from pliant.filters.csat import apart_though_flat
-from pliant.mesh.features import VERTEX_FACE, quad
+from pliant.runtime.jit import kernel
+from pliant.runtime.tally import Tally
 
 WIDEST = 1e-12  # promise: toi_upper - toi
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel, out_of_line
+from pliant.arithmetic.orientation import ROWS, WIDTH, set_corners, turn_sign, volume_sign
 from pliant.elementary.certified import HIT, MISS
 from pliant.elementary.containment import triangle_count, triangle_of
-from pliant.elementary.orientation import ROWS, WIDTH, set_corners, turn_sign, volume_sign
+from pliant.runtime.jit import helper, kernel, out_of_line
 
 POINT = 3  # in the points of the machine; 0, 1, 2 are the triangle
 

@@ -15,10 +15,9 @@ import math
 
 import numpy as np
 
-from pliant._jit import helper, kernel, out_of_line
-from pliant.elementary.algebraic import NO_TIME, H, next_root, no_root_before, sign_at, start_roots
-from pliant.elementary.integers import LIMB_BITS, SIZE, add, mantissa_and_exponent, set_integer
-from pliant.elementary.polynomials import COEFFICIENTS, DEGREES, T_MINUS_ONE, ZERO, T, new_machine, set_degree, subtract
+from pliant.arithmetic.algebraic import NO_TIME, H, next_root, no_root_before, sign_at, start_roots
+from pliant.arithmetic.integers import LIMB_BITS, SIZE, add, mantissa_and_exponent, set_integer
+from pliant.arithmetic.polynomials import COEFFICIENTS, DEGREES, T_MINUS_ONE, ZERO, T, new_machine, set_degree, subtract
 from pliant.elementary.programs import (
     BETWEEN,
     CROSS,
@@ -35,6 +34,7 @@ from pliant.elementary.programs import (
     S,
     run,
 )
+from pliant.runtime.jit import helper, kernel, out_of_line
 
 # --- setting up ----------------------------------------------------------------------------------------------------
 

@@ -14,11 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel, out_of_line
-from pliant.elementary.certified import HIT, MISS
-from pliant.elementary.integers import sign_of
-from pliant.elementary.neighbours import is_duplicate
-from pliant.elementary.orientation import (
+from pliant.arithmetic.integers import sign_of
+from pliant.arithmetic.orientation import (
     NORMAL,
     ROWS,
     SIDE,
@@ -34,8 +31,11 @@ from pliant.elementary.orientation import (
     turn_value,
     volume_sign,
 )
+from pliant.arithmetic.vec3 import row
+from pliant.elementary.certified import HIT, MISS
+from pliant.elementary.neighbours import is_duplicate
 from pliant.elementary.segments import ACCURACY, FLAT, farthest, point_between, write_segment
-from pliant.vec3 import row
+from pliant.runtime.jit import helper, kernel, out_of_line
 
 # What describes the pair stands in further rows of the machine: one array compiles in half the time of several.
 _VERTEX = ROWS  # the ids of corners 0 .. 5

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import kernel
+from pliant.arithmetic.orientation import ROWS, WIDTH
+from pliant.arithmetic.vec3 import row
 from pliant.elementary.certified import HIT, MISS, UNSURE
 from pliant.elementary.exact_containment import POINT, turn_in_integers
-from pliant.elementary.orientation import ROWS, WIDTH
 from pliant.elementary.windings import list_column, turn_in_doubles
-from pliant.vec3 import row
+from pliant.runtime.jit import kernel
 
 
 @kernel

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import as_positions
-from pliant._jit import helper, kernel
-from pliant.elementary.orientation import (
+from pliant.arithmetic.orientation import (
     LARGEST,
     ROWS,
     SIDE_ERROR,
@@ -19,8 +17,10 @@ from pliant.elementary.orientation import (
     set_corners,
     volume_sign,
 )
+from pliant.arithmetic.vec3 import cross, dot, max_norm, row, sub
 from pliant.mesh.volumes import VolumeMesh
-from pliant.vec3 import cross, dot, max_norm, row, sub
+from pliant.runtime.arrays import as_positions
+from pliant.runtime.jit import helper, kernel
 
 # At each corner the three edges that leave it, in an order that makes their volume positive in an upright cell. Four
 # edges meet at the apex of a pyramid, which has no such volume: those of its base lead to it.

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, in_line, kernel
+from pliant.arithmetic.bernstein import unit_factor
+from pliant.arithmetic.kinds import VERTEX_FACE, quad
+from pliant.arithmetic.vec3 import add, dot, max_norm, row, scale, sub
 from pliant.elementary.distance import shortest, shortest_level, spread_of
 from pliant.elementary.paths import Paths, position
-from pliant.filters.bernstein import unit_factor
-from pliant.mesh.features import VERTEX_FACE, quad
-from pliant.vec3 import add, dot, max_norm, row, scale, sub
+from pliant.runtime.jit import helper, in_line, kernel
 
 _NO_RADII = (0.0, 0.0, 0.0, 0.0)
 

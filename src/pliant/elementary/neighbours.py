@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
-from pliant._jit import helper, out_of_line
+from pliant.arithmetic.orientation import AXIS_ERROR, HINGE_ERROR, LARGEST, SIDE_ERROR, TINY
+from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, scale, sub
 from pliant.elementary.certified import HIT, MISS, UNSURE
-from pliant.elementary.orientation import AXIS_ERROR, HINGE_ERROR, LARGEST, SIDE_ERROR, TINY
 from pliant.elementary.segments import ACCURACY, FLAT, point_between
-from pliant.vec3 import add, cross, dot, max_norm, row, scale, sub
+from pliant.runtime.jit import helper, out_of_line
 
 _MOST_AXES = 16
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper
-from pliant.vec3 import add, lerp, max_norm, row, scale, sub
+from pliant.arithmetic.vec3 import add, lerp, max_norm, row, scale, sub
+from pliant.runtime.jit import helper
 
 STRAIGHT, ACCELERATED, TURNING = 0, 1, 2
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, out_of_line
-from pliant.elementary.polynomials import DEGREES, ROWS, add_product, subtract
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
+from pliant.arithmetic.polynomials import DEGREES, ROWS, add_product, subtract
+from pliant.runtime.jit import helper, out_of_line
 
 STOP, DIFFERENCE, PRODUCT, ADD_PRODUCT, SUBTRACT_PRODUCT = range(5)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from pliant._jit import helper, out_of_line
-from pliant.vec3 import dot, lerp, max_norm, row, scale, sub
+from pliant.arithmetic.vec3 import dot, lerp, max_norm, row, scale, sub
+from pliant.runtime.jit import helper, out_of_line
 
 # Beside MISS, HIT and UNSURE: a hit, and one plane holds all six corners. So it does of any two without area that meet.
 FLAT = 3

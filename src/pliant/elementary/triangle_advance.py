@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
+from pliant.arithmetic.bernstein import unit_factor
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
+from pliant.arithmetic.vec3 import max_norm, row
 from pliant.elementary.advance import Approach, advance
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.elementary.paths import straight_paths
-from pliant.filters.bernstein import unit_factor
 from pliant.filters.triangle_pairs import CULL_NAMES, cull_pairs
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
-from pliant.vec3 import max_norm, row
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
 
 _CORNERS = ((0, 1, 2), (3, 4, 5))
 _SIDES = (((0, 1), (1, 2), (2, 0)), ((3, 4), (4, 5), (5, 3)))

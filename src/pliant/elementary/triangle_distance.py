@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._tally import Tally
+from pliant.arithmetic.bernstein import unit_factor
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
+from pliant.arithmetic.vec3 import cross, dot, max_norm, scale, sub
 from pliant.elementary.certified import MISS
 from pliant.elementary.distance import shortest, spread_of
 from pliant.elementary.triangle_advance import QUADS
 from pliant.elementary.triangles import decide_triangles
-from pliant.filters.bernstein import unit_factor
-from pliant.mesh.features import EDGE_EDGE, VERTEX_FACE
-from pliant.vec3 import cross, dot, max_norm, scale, sub
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.tally import Tally
 
 
 def triangle_distances(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,13 +11,13 @@ import time
 
 import numpy as np
 
-from pliant._jit import helper, kernel, out_of_line
-from pliant._tally import Tally
+from pliant.arithmetic.orientation import AXIS_ERROR, LARGEST, SIDE_ERROR, TINY
+from pliant.arithmetic.vec3 import cross, dot, max_norm, row, scale, sub
 from pliant.elementary.certified import HIT, MISS, UNSURE
 from pliant.elementary.neighbours import largest, rotated, rows, times_in, with_shared
-from pliant.elementary.orientation import AXIS_ERROR, LARGEST, SIDE_ERROR, TINY
 from pliant.elementary.segments import ACCURACY, FLAT, point_between, write_segment
-from pliant.vec3 import cross, dot, max_norm, row, scale, sub
+from pliant.runtime.jit import helper, kernel, out_of_line
+from pliant.runtime.tally import Tally
 
 
 def decide_triangles(x, corners, pairs, status, segments, tally: Tally) -> int:

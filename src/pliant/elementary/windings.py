@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant.arithmetic.orientation import LARGEST, SIDE_ERROR, TINY, certain_sign
+from pliant.arithmetic.vec3 import cross, dot, max_norm, row, sub
 from pliant.elementary.certified import HIT, MISS, UNSURE
 from pliant.elementary.containment import box_holds_origin, turn_around_axis
-from pliant.elementary.orientation import LARGEST, SIDE_ERROR, TINY, certain_sign
-from pliant.vec3 import cross, dot, max_norm, row, sub
+from pliant.runtime.jit import helper, kernel
 
 _STACK = 64  # one sibling stays behind on each of at most 31 levels
 

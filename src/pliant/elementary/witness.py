@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._threads import ALONE, Crew
+from pliant.arithmetic.bernstein import magnitudes, restrict, scaled, unit_factor, vectors
+from pliant.arithmetic.kinds import VERTEX_FACE
+from pliant.arithmetic.vec3 import add, cross, dot, max_norm, scale, sub
 from pliant.elementary.advance import Approach
 from pliant.elementary.measure import (
     Closest,
@@ -21,10 +22,9 @@ from pliant.elementary.measure import (
     measure_contacts,
     measure_gaps,
 )
-from pliant.filters.bernstein import magnitudes, restrict, scaled, unit_factor, vectors
-from pliant.mesh.features import VERTEX_FACE
 from pliant.pairs.order import canonical_order
-from pliant.vec3 import add, cross, dot, max_norm, scale, sub
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.threads import ALONE, Crew
 
 _PARALLEL = 1e-20  # |n|^2 against |e1|^2 |e2|^2 below which weights from n would have no correct digit
 

@@ -7,9 +7,9 @@ meshes are smooth most of the pairs that csat leaves are adjacent, triangles aro
 
 from __future__ import annotations
 
-from pliant._jit import helper, in_line
+from pliant.arithmetic.vec3 import add, dot, sub
 from pliant.filters.axes import exceeds, slack_along
-from pliant.vec3 import add, dot, sub
+from pliant.runtime.jit import helper, in_line
 
 
 @helper

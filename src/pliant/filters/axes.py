@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pliant._jit import helper, in_line
-from pliant.vec3 import UNIT_ROUNDOFF, dot, scale, sub
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, dot, scale, sub
+from pliant.runtime.jit import helper, in_line
 
 # How far axes are leaned: 1 makes them perpendicular to the vector between the closest points, 2 mirrors them (Chung
 # and Wang, Quick collision detection of polytopes in virtual environments, 1996). What it leaves is in ``lanes.lean``.

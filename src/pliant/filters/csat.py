@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, in_line
-from pliant.mesh.features import VERTEX_FACE
-from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, scale, sub
+from pliant.arithmetic.kinds import VERTEX_FACE
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, scale, sub
+from pliant.runtime.jit import helper, in_line
 
 # A difference of dot products has 1 + 1 + 2 + 2 roundings on 3 products of a coordinate up to m and one of
 # L; where the motion is cut off, looseness has the rest.

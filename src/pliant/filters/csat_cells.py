@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._arrays import New
-from pliant._jit import helper, kernel
-from pliant._threads import ALONE, Crew
+from pliant.arithmetic.vec3 import add
 from pliant.filters.axes import exceeds, leaned, slack_along
 from pliant.mesh.cell_features import Cells, cells_adjacent
-from pliant.vec3 import add
+from pliant.runtime.arrays import New
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.threads import ALONE, Crew
 
 _LEANED = 3  # times
 

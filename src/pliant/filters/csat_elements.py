@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._arrays import New
-from pliant._jit import helper, in_line, kernel, one_copy
-from pliant._threads import ALONE, Crew
+from pliant.arithmetic.vec3 import cross, dot, max_norm, scale, sub
 from pliant.filters.adjacent import apart_but_for_common, common_corner
 from pliant.filters.axes import exceeds, slack_along
 from pliant.filters.lanes import (
@@ -29,7 +27,9 @@ from pliant.filters.lanes import (
     name_centres,
     set_slack,
 )
-from pliant.vec3 import cross, dot, max_norm, scale, sub
+from pliant.runtime.arrays import New
+from pliant.runtime.jit import helper, in_line, kernel, one_copy
+from pliant.runtime.threads import ALONE, Crew
 
 _LEANED = 4  # times, of the few pairs that the line between the centres leaves when it is leaned once
 

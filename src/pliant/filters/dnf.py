@@ -7,8 +7,8 @@ One test serves vertex-face and edge-edge pairs: both ask whether the same four 
 
 from __future__ import annotations
 
-from pliant._jit import helper
-from pliant.filters.bernstein import F_ERROR, F_LOOSE, cubic
+from pliant.arithmetic.bernstein import F_ERROR, F_LOOSE, cubic
+from pliant.runtime.jit import helper
 
 
 @helper

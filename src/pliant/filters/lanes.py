@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, in_line, one_copy
+from pliant.arithmetic.vec3 import dot
 from pliant.filters.axes import LEAN
-from pliant.vec3 import dot
+from pliant.runtime.jit import helper, in_line, one_copy
 
 LANES = 64
 AT_ONCE = 8  # loops over a multiple of this need no code for what is left over; lanes beyond the last hold anything

@@ -14,10 +14,10 @@ no proof. Then it culls 93 to 98 %.
 
 from __future__ import annotations
 
-from pliant._jit import helper
-from pliant.filters.bernstein import INSIDE_ERROR, INSIDE_LOOSE, cross_controls, quartic, restrict
+from pliant.arithmetic.bernstein import INSIDE_ERROR, INSIDE_LOOSE, cross_controls, quartic, restrict
+from pliant.arithmetic.kinds import VERTEX_FACE
 from pliant.filters.dnf import never_coplanar
-from pliant.mesh.features import VERTEX_FACE
+from pliant.runtime.jit import helper
 
 _DEEPEST = 4  # halvings; more cull little: 1 / 16 of a motion is short against the features
 

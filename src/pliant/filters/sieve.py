@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pliant._jit import helper, kernel
-from pliant.filters.bernstein import (
+from pliant.arithmetic.bernstein import (
     CUT_OFF,
     cross_controls,
     in_range,
@@ -14,12 +13,13 @@ from pliant.filters.bernstein import (
     unit_factor,
     vectors,
 )
+from pliant.arithmetic.kinds import VERTEX_FACE, quad
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, scale
 from pliant.filters.csat import apart_by_centres, apart_by_sides
 from pliant.filters.dnf import never_coplanar
 from pliant.filters.ncf import never_meet
 from pliant.filters.simple_culling import apart_by_circle, apart_by_plane
-from pliant.mesh.features import VERTEX_FACE, quad
-from pliant.vec3 import UNIT_ROUNDOFF, scale
+from pliant.runtime.jit import helper, kernel
 
 FILTERS = ("csat", "dnf", "ncf", "plane", "circle")  # of pairs of features
 CSAT, DNF, NCF, PLANE, CIRCLE = 0, 1, 2, 3, 4

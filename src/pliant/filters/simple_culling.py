@@ -16,9 +16,9 @@ radii need to be rounded with care, and n_C need not be a unit vector: it is onl
 
 from __future__ import annotations
 
-from pliant._jit import helper
+from pliant.arithmetic.vec3 import cross, dot
 from pliant.filters.csat import across, between_centres, separated_by
-from pliant.vec3 import cross, dot
+from pliant.runtime.jit import helper
 
 
 @helper

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel, one_copy
+from pliant.arithmetic.vec3 import dot, max_norm
 from pliant.filters.lanes import (
     ABOVE,
     ALWAYS,
@@ -39,7 +39,7 @@ from pliant.filters.lanes import (
     set_slack,
     upper,
 )
-from pliant.vec3 import dot, max_norm
+from pliant.runtime.jit import helper, kernel, one_copy
 
 # Of random pairs that never touch, this and STEPS leave 0.01, 0.02 and 0.07 % (small, medium and large motion). With
 # four steps, none below 0.02, it was 0.04, 0.13 and 0.4 %, which took longer to advance than more steps do.

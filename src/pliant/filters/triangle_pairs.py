@@ -25,11 +25,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import helper, kernel, out_of_line
+from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
 from pliant.filters.csat import across, length_above
 from pliant.filters.lanes import ALLOWED
 from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
-from pliant.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
+from pliant.runtime.jit import helper, kernel, out_of_line
 
 # Ours, then those of Table 2 in its order; all but the last three of them are "necessary" there.
 CULLS = ("centres", "in turn", "4.3", "6.2", "6.1", "5.1", "6.3", "4.4", "5.2")

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._arrays import New
-from pliant._jit import helper, kernel
-from pliant._threads import ALONE, Crew
+from pliant.runtime.arrays import New
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.threads import ALONE, Crew
 
 # Elements of a leaf: from LEAF_SIZE / 2 to LEAF_SIZE. Measured on cloth-ball, traversal with 2, 4, 8: see bench/README.
 LEAF_SIZE = 4

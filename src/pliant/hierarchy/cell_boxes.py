@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant._jit import helper
+from pliant.runtime.jit import helper
 
 
 @helper

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._threads import Crew
 from pliant.hierarchy.build import LARGEST_LEAF, TOP_LEVELS, Tree, depth_for, select
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.threads import Crew
 
 
 class _Work(NamedTuple):

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant._threads import Crew
+from pliant.arithmetic.vec3 import max_norm, row, sub
 from pliant.hierarchy.cell_boxes import box_holds, box_of_cell
 from pliant.mesh.volumes import VolumeMesh
-from pliant.vec3 import max_norm, row, sub
+from pliant.runtime.jit import helper, kernel
+from pliant.runtime.threads import Crew
 
 PRIMES = 73_856_093, 19_349_663, 83_492_791  # of the papers
 _WIDTH = 1.25  # of a place, in average edges: "slightly higher" in the paper

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel, out_of_line
 from pliant.bounds.kdops import box, overlap
+from pliant.runtime.jit import helper, kernel, out_of_line
 
 # Which pairs of objects are wanted: all, within one object, between different ones.
 ALL, SELF, INTER = 0, 1, 2

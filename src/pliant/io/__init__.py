@@ -15,17 +15,16 @@ asked for is read (`outside=True` does), and what a file expands to has a budget
 made.
 """
 
+from pliant.io.gltf.reader import clip_names
+from pliant.io.mesh import FileError, FileMesh
+from pliant.io.polygons import surface_of
+from pliant.io.readers import read
+from pliant.io.sequences import open_sequence
+from pliant.io.writing.meshes import write
+from pliant.io.writing.offenders import write_offenders
+from pliant.io.writing.sequences import write_sequence
 from pliant.mesh.parts import Parts
 from pliant.mesh.space import Space
-
-from .gltf import clip_names
-from .mesh import FileError, FileMesh
-from .polygons import surface_of
-from .readers import read
-from .sequences import open_sequence
-from .writing.meshes import write
-from .writing.offenders import write_offenders
-from .writing.sequences import write_sequence
 
 __all__ = [
     "FileError",

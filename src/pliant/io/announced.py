@@ -6,9 +6,8 @@ import os
 import re
 from pathlib import Path
 
-from pliant._reading import FileError, current
-
-from .content import ending_of, read_text
+from pliant.io.content import ending_of, read_text
+from pliant.runtime.reading import FileError, current
 
 # How many of something follow, at the begin of a line; three numbers give the points of a grid.
 _COUNTS = {

@@ -8,14 +8,13 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from pliant._reading import current
-
-from .content import PACKED, ending_of, is_packed
-from .mesh import FileError, FileMesh
-from .opening import Options, sequence_of
+from pliant.io.content import PACKED, ending_of, is_packed
+from pliant.io.mesh import FileError, FileMesh
+from pliant.io.opening import Options, sequence_of
+from pliant.runtime.reading import current
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.frames.sequence import Sequence
 
 _PC2 = struct.Struct("<12siiffi")
 _MAGIC = b"POINTCACHE2\0"

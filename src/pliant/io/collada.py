@@ -11,14 +11,13 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from pliant._extras import needed
-from pliant._reading import current
+from pliant.io.content import read_bytes
+from pliant.io.mesh import FileError, FileMesh, make
+from pliant.io.xml import local, parse
 from pliant.mesh.parts import parts_from
 from pliant.mesh.space import Space
-
-from .content import read_bytes
-from .mesh import FileError, FileMesh, make
-from .xml import local, parse
+from pliant.runtime.extras import needed
+from pliant.runtime.reading import current
 
 _MOST_INSTANCES = 2**16  # nodes can be used many times over, by few bytes
 _DEEPEST = 100  # of nodes that show others that show others

@@ -10,9 +10,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from pliant._reading import current
-
-from .mesh import FileError
+from pliant.io.mesh import FileError
+from pliant.runtime.reading import current
 
 PACKED = ".gz"
 _PIECE = 2**20

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant._extras import needed
-from pliant._reading import current
-
-from .mesh import FileError, FileMesh, make, warn
-from .opening import LARGEST_ARRAY, Options, sequence_of
-from .solids import split_solids
+from pliant.io.mesh import FileError, FileMesh, make, warn
+from pliant.io.opening import LARGEST_ARRAY, Options, sequence_of
+from pliant.io.solids import split_solids
+from pliant.runtime.extras import needed
+from pliant.runtime.reading import current
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.frames.sequence import Sequence
 
 # Places in the control section of a d3plot, which begins with 64 words: how many nodes and elements there are.
 _COUNTS = {"nodes": 16, "solids": 23, "beams": 28, "shells": 31, "thick shells": 40}

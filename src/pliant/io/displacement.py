@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .mesh import FileError, FileMesh
+from pliant.io.mesh import FileError, FileMesh
 
 NONE = "none"  # asked for where points are to stay where they are
 # The last word of a name, best first. Alone, u is a displacement in most codes; in a longer name it is anything.

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .mesh import FileError, FileMesh, make, warn
-from .solids import split_solids
-from .text import Line, Nodes, included, numbers, read_lines
+from pliant.io.mesh import FileError, FileMesh, make, warn
+from pliant.io.solids import split_solids
+from pliant.io.text import Line, Nodes, included, numbers, read_lines
 
 # Cards that an option of the keyword adds to each element.
 _MORE_CARDS = {

@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant._extras import needed
-from pliant._reading import carrying, current
-
-from .announced import require_announced
-from .content import plain_file, read_beginning, read_bytes
-from .displacement import AtRest
-from .hdf5 import require_harmless
-from .mesh import FileError, make
-from .xml import parse
+from pliant.io.announced import require_announced
+from pliant.io.content import plain_file, read_beginning, read_bytes
+from pliant.io.displacement import AtRest
+from pliant.io.hdf5 import require_harmless
+from pliant.io.mesh import FileError, make
+from pliant.io.xml import parse
+from pliant.runtime.extras import needed
+from pliant.runtime.reading import carrying, current
 
 # Files of HDF5, and of XML, which meshio trusts.
 _HDF5 = (".med", ".h5m", ".hmf", ".cgns", ".h5")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .content import ending_of
-from .mesh import FileError
+from pliant.io.content import ending_of
+from pliant.io.mesh import FileError
 
 _EXPORT = "export it as glTF (.glb) or USD from the program that wrote it, or from Blender"
 _OF_PROGRAM = "is read by that program only; export it as glTF (.glb), USD or OBJ from there"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .content import read_beginning, unmarked
-from .mesh import FileMesh, make
-from .text import Line, Nodes, numbers, read_lines, section
+from pliant.io.content import read_beginning, unmarked
+from pliant.io.mesh import FileMesh, make
+from pliant.io.text import Line, Nodes, numbers, read_lines, section
 
 # Number of the type in the file: name and nodes.
 _TYPES = {

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant._extras import needed
-from pliant._reading import current
-
-from .mesh import FileError
+from pliant.io.mesh import FileError
+from pliant.runtime.extras import needed
+from pliant.runtime.reading import current
 
 # Filters whose results are bounded by what is stored, or by what is looked at here: deflate, shuffle, fletcher32, szip,
 # lzf. Others make room for whatever a number in the file says.

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant._arrays import LARGEST_INDEX
-from pliant._reading import FileError as FileError
 from pliant.mesh.parts import Parts
 from pliant.mesh.space import Space
+from pliant.runtime.arrays import LARGEST_INDEX
+from pliant.runtime.reading import FileError as FileError
 
 # Corners of each kind of cell, in the order in which their cells are numbered.
 CORNERS = {"tetra": 4, "hexahedron": 8, "wedge": 6, "pyramid": 5, "triangle": 3, "quad": 4}

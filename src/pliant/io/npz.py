@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .mesh import CORNERS, FileError, FileMesh, make
-from .opening import Options, checked_sequence, sequence_of
-from .zipped import Archive, StoredFrames
+from pliant.io.mesh import CORNERS, FileError, FileMesh, make
+from pliant.io.opening import Options, checked_sequence, sequence_of
+from pliant.io.zipped import Archive, StoredFrames
 
 if TYPE_CHECKING:
-    from pliant.sequence import Frames, Sequence
+    from pliant.frames.sequence import Frames, Sequence
 
 _POSITIONS = ("frames", "positions", "vertices", "points", "V", "v", "X", "x")
 _FACES = ("faces", "triangles", "F", "f", "tri")

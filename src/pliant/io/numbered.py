@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .content import PACKED, ending_of, is_packed
-from .displacement import AtRest, RestAndDisplaced, are_elsewhere, chosen
-from .mesh import FileError, FileMesh, TopologyError
-from .opening import Options, sequence_of
-from .readers import read_at_rest
+from pliant.io.content import PACKED, ending_of, is_packed
+from pliant.io.displacement import AtRest, RestAndDisplaced, are_elsewhere, chosen
+from pliant.io.mesh import FileError, FileMesh, TopologyError
+from pliant.io.opening import Options, sequence_of
+from pliant.io.readers import read_at_rest
 
 if TYPE_CHECKING:
-    from pliant.sequence import Frames, Sequence
+    from pliant.frames.sequence import Frames, Sequence
 
 # Endings of files that hold one mesh, and may be frames of a folder.
 ENDINGS = (

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.io.content import read_text
+from pliant.io.mesh import FileError, FileMesh, make, warn
+from pliant.io.polygons import fan
+from pliant.io.text import Line, as_floats
 from pliant.mesh.parts import Parts, parts_from
-
-from .content import read_text
-from .mesh import FileError, FileMesh, make, warn
-from .polygons import fan
-from .text import Line, as_floats
 
 _NO_GROUP = ("", "default", "off")  # how programs write that no group follows
 _LEFT_OUT = {b"l": "line", b"p": "point", b"curv": "curve", b"curv2": "curve", b"surf": "surface"}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .mesh import FileError, FileMesh, make
-from .polygons import fan
-from .text import Line, numbers, read_lines, section
+from pliant.io.mesh import FileError, FileMesh, make
+from pliant.io.polygons import fan
+from pliant.io.text import Line, numbers, read_lines, section
 
 _HEAD = re.compile(r"(ST)?C?N?OFF\b", re.IGNORECASE)
 

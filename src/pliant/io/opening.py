@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pliant._arrays import MeshError
-from pliant._reading import Reading, carrying, current
-
-from .mesh import FileError, FileMesh
-from .polygons import solids_of, surface_of
+from pliant.io.mesh import FileError, FileMesh
+from pliant.io.polygons import solids_of, surface_of
+from pliant.runtime.arrays import MeshError
+from pliant.runtime.reading import Reading, carrying, current
 
 if TYPE_CHECKING:
-    from pliant.sequence import Frames, Sequence
+    from pliant.frames.sequence import Frames, Sequence
 
 # What is read at once has to fit into memory beside everything else; more than this is read frame by frame.
 LARGEST_ARRAY = 2**28
@@ -35,7 +34,7 @@ class Options(NamedTuple):
             raise FileError(f"{path.name}: holds positions and no faces; name the file of the mesh: mesh='rest.obj'")
         if isinstance(self.mesh, FileMesh):
             return self.mesh
-        from .readers import read  # readers of files that have frames too import this module
+        from pliant.io.readers import read  # readers of files that have frames too import this module
 
         return read(self.mesh)
 
@@ -80,8 +79,8 @@ def sequence_of(path: Path, mesh: FileMesh, frames: Frames, **options: Any) -> S
 
 def checked_sequence(path: Path, faces: Any, frames: Frames, **options: Any) -> Sequence:
     """A sequence of the faces, after a look at its first frame; errors name the file."""
-    from pliant._arrays import require_in_range
-    from pliant.sequence import Sequence
+    from pliant.frames.sequence import Sequence
+    from pliant.runtime.arrays import require_in_range
 
     if not isinstance(frames, np.ndarray):
         frames = _Carried(frames, current())

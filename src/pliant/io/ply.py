@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .content import read_text
-from .mesh import FileError, FileMesh, make, warn
-from .ply_rows import Element, Property, binary_columns, text_columns
-from .polygons import fan
+from pliant.io.content import read_text
+from pliant.io.mesh import FileError, FileMesh, make, warn
+from pliant.io.ply_rows import Element, Property, binary_columns, text_columns
+from pliant.io.polygons import fan
 
 _TYPES = {
     "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "float": "f4",

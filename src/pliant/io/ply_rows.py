@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .mesh import FileError
+from pliant.io.mesh import FileError
 
 Columns = dict[str, "np.ndarray | tuple[np.ndarray, np.ndarray]"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .mesh import FileMesh
+from pliant.io.mesh import FileMesh
 
 _SHELLS = ("triangle", "quad")
 

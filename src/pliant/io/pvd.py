@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant._reading import current
-
-from .content import ending_of, read_bytes
-from .displacement import times_of_two
-from .mesh import FileError
-from .numbered import FileFrames
-from .opening import Options, sequence_of
-from .xml import parse
+from pliant.io.content import ending_of, read_bytes
+from pliant.io.displacement import times_of_two
+from pliant.io.mesh import FileError
+from pliant.io.numbered import FileFrames
+from pliant.io.opening import Options, sequence_of
+from pliant.io.xml import parse
+from pliant.runtime.reading import current
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.frames.sequence import Sequence
 
 _ENDINGS = (".vtu", ".vtp", ".vtk")
 

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant._reading import carrying, current, reading
-
-from . import (
+from pliant.io import (
     collada,
     d3plot,
     dyna,
     external,
-    gltf,
     gmsh1,
     npz,
     obj,
@@ -28,10 +25,12 @@ from . import (
     vtu,
     xdmf,
 )
-from .content import ending_of, is_packed, plain_file
-from .displacement import AtRest, chosen
-from .foreign import require_known
-from .mesh import FileError, FileMesh
+from pliant.io.content import ending_of, is_packed, plain_file
+from pliant.io.displacement import AtRest, chosen
+from pliant.io.foreign import require_known
+from pliant.io.gltf import reader as gltf
+from pliant.io.mesh import FileError, FileMesh
+from pliant.runtime.reading import carrying, current, reading
 
 _BY_ENDING = {
     ".obj": obj.read,

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant._arrays import OptionError
-from pliant._reading import carrying, current, reading
-
-from . import caches, d3plot, gltf, npz, numbered, pvd, usd, xdmf
-from .content import ending_of, is_packed, unpack
-from .displacement import NONE
-from .mesh import FileError, FileMesh
-from .opening import Options
-from .readers import require_content
+from pliant.io import caches, d3plot, npz, numbered, pvd, usd, xdmf
+from pliant.io.content import ending_of, is_packed, unpack
+from pliant.io.displacement import NONE
+from pliant.io.gltf import reader as gltf
+from pliant.io.mesh import FileError, FileMesh
+from pliant.io.opening import Options
+from pliant.io.readers import require_content
+from pliant.runtime.arrays import OptionError
+from pliant.runtime.reading import carrying, current, reading
 
 if TYPE_CHECKING:
-    from pliant.sequence import Frames, Sequence
+    from pliant.frames.sequence import Frames, Sequence
 
 _BY_ENDING: dict[str, Callable[[Path, Options], Sequence]] = {
     ".npz": npz.open_frames,

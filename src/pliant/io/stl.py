@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .content import read_bytes, unmarked
-from .mesh import FileError, FileMesh, make
-from .text import as_floats
+from pliant.io.content import read_bytes, unmarked
+from pliant.io.mesh import FileError, FileMesh, make
+from pliant.io.text import as_floats
 
 FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER = 84

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant._reading import current
-
-from .content import PACKED, ending_of, is_packed
-from .mesh import FileError, FileMesh, make
-from .text import Line, Nodes, numbers, read_lines, section
+from pliant.io.content import PACKED, ending_of, is_packed
+from pliant.io.mesh import FileError, FileMesh, make
+from pliant.io.text import Line, Nodes, numbers, read_lines, section
+from pliant.runtime.reading import current
 
 
 def read(path: Path) -> FileMesh:

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant._reading import current
-
-from .content import read_text
-from .mesh import FileError
+from pliant.io.content import read_text
+from pliant.io.mesh import FileError
+from pliant.runtime.reading import current
 
 
 class Line(NamedTuple):

@@ -11,12 +11,11 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from pliant._reading import current
+from pliant.io.mesh import FileError, FileMesh, make
+from pliant.io.xml import local, parse
 from pliant.mesh.parts import parts_from
 from pliant.mesh.space import Space
-
-from .mesh import FileError, FileMesh, make
-from .xml import local, parse
+from pliant.runtime.reading import current
 
 _ROOT = "3d/3dmodel.model"
 _METRES = {"micron": 1e-6, "millimeter": 1e-3, "centimeter": 1e-2, "inch": 0.0254, "foot": 0.3048, "meter": 1.0}

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pliant._extras import needed
-from pliant._reading import current
+from pliant.io.mesh import FileError, FileMesh, make
+from pliant.io.opening import Options, carried, sequence_of
+from pliant.io.polygons import fan
+from pliant.io.usd_layers import Layers, file_of
+from pliant.io.usd_skins import Skin, skins_of
 from pliant.mesh.parts import parts_from
 from pliant.mesh.space import Space
-
-from .mesh import FileError, FileMesh, make
-from .opening import Options, carried, sequence_of
-from .polygons import fan
-from .usd_layers import Layers, file_of
-from .usd_skins import Skin, skins_of
+from pliant.runtime.extras import needed
+from pliant.runtime.reading import current
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.frames.sequence import Sequence
 
 
 # Its errors begin with where in its own sources they were raised.

@@ -14,9 +14,9 @@ from typing import IO
 
 import numpy as np
 
-from .mesh import FileError
-from .usd_packing import PackingError, unpack_bytes, unpack_integers
-from .usd_values import Unsound, Values, require
+from pliant.io.mesh import FileError
+from pliant.io.usd_packing import PackingError, unpack_bytes, unpack_integers
+from pliant.io.usd_values import Unsound, Values, require
 
 _MAGIC, _ZIP_MAGIC = b"PXR-USDC", b"PK\3\4"
 _SECTION = struct.Struct("<16sqq")

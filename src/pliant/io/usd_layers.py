@@ -12,9 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pliant._reading import FileError, current
-
-from .usd_crate import require_sound
+from pliant.io.usd_crate import require_sound
+from pliant.runtime.reading import FileError, current
 
 # Bytes of a prim in all that holds it: two of its indices, in usd-core, and what is made of it here, which take 4 kB;
 # twice that, since each takes time as well.

@@ -12,7 +12,7 @@ from typing import IO
 
 import numpy as np
 
-from pliant._reading import current
+from pliant.runtime.reading import current
 
 # Types of items of arrays, and how many bytes each takes in the file; strings and tokens are indices.
 _ITEMS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .mesh import FileError, FileMesh, make
-from .tetgen import read_cells, read_nodes
-from .text import Line, included, read_lines
+from pliant.io.mesh import FileError, FileMesh, make
+from pliant.io.tetgen import read_cells, read_nodes
+from pliant.io.text import Line, included, read_lines
 
 _KINDS = {
     "TET": ("tetra", 4),

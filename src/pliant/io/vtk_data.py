@@ -16,11 +16,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from pliant._reading import current
-
-from .content import read_text
-from .mesh import FileError
-from .xml import count, parse
+from pliant.io.content import read_text
+from pliant.io.mesh import FileError
+from pliant.io.xml import count, parse
+from pliant.runtime.reading import current
 
 _TYPES = {
     "Int8": "i1", "UInt8": "u1", "Int16": "i2", "UInt16": "u2", "Int32": "i4", "UInt32": "u4", "Int64": "i8",

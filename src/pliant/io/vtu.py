@@ -8,11 +8,11 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from .displacement import AtRest, Vectors
-from .mesh import FileError, make
-from .polygons import fan
-from .vtk_data import VtkFile, open_vtk, read_array
-from .xml import count
+from pliant.io.displacement import AtRest, Vectors
+from pliant.io.mesh import FileError, make
+from pliant.io.polygons import fan
+from pliant.io.vtk_data import VtkFile, open_vtk, read_array
+from pliant.io.xml import count
 
 # Number of the type in the file: name and nodes.
 TYPES = {

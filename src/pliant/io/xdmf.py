@@ -10,15 +10,24 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from .content import read_bytes
-from .displacement import AtRest, RestAndDisplaced, Vectors, added, are_elsewhere, chosen, is_named_so, times_of_two
-from .mesh import CORNERS, FileError, FileMesh, make
-from .opening import Options, sequence_of
-from .xdmf_items import Items, mixed_blocks
-from .xml import parse
+from pliant.io.content import read_bytes
+from pliant.io.displacement import (
+    AtRest,
+    RestAndDisplaced,
+    Vectors,
+    added,
+    are_elsewhere,
+    chosen,
+    is_named_so,
+    times_of_two,
+)
+from pliant.io.mesh import CORNERS, FileError, FileMesh, make
+from pliant.io.opening import Options, sequence_of
+from pliant.io.xdmf_items import Items, mixed_blocks
+from pliant.io.xml import parse
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.frames.sequence import Sequence
 
 _TOPOLOGIES = {
     "triangle": "triangle", "quadrilateral": "quad", "tetrahedron": "tetra", "pyramid": "pyramid", "wedge": "wedge",

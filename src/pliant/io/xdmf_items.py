@@ -8,11 +8,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from pliant._reading import current
-
-from .hdf5 import read_dataset, require_harmless
-from .mesh import FileError
-from .xml import count
+from pliant.io.hdf5 import read_dataset, require_harmless
+from pliant.io.mesh import FileError
+from pliant.io.xml import count
+from pliant.runtime.reading import current
 
 _KINDS = {"float": "f", "int": "i", "uint": "u", "char": "i", "uchar": "u"}
 # Number of the type in a mixed topology: name and nodes. Those of 1 and 2 give their number of nodes first.

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from .mesh import FileError
+from pliant.io.mesh import FileError
 
 
 def parse(path: Path, content: bytes) -> ElementTree.Element:

@@ -13,10 +13,9 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from pliant._reading import current
-
-from .mesh import FileError
-from .opening import LARGEST_ARRAY
+from pliant.io.mesh import FileError
+from pliant.io.opening import LARGEST_ARRAY
+from pliant.runtime.reading import current
 
 _LONGEST_HEADER = 2**16
 _MOST_ARRAYS = 100_000

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant._jit import bare_kernel, helper, in_line, kernel, prefetch
 from pliant.mesh.cells import MOST_CORNERS, Rows
 from pliant.mesh.orphans import REACH_WORDS
+from pliant.runtime.jit import bare_kernel, helper, in_line, kernel, prefetch
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh

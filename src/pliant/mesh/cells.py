@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant.runtime.jit import helper, kernel
 
 TYPES = ("tetra", "hexahedron", "wedge", "pyramid", "triangle", "quad")
 SOLID_TYPES = 4  # the first ones; the others are shells

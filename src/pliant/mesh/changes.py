@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant._jit import kernel
-from pliant._threads import Crew, Job
 from pliant.mesh.cell_features import owners_of_faces
 from pliant.mesh.cells import (
     CORNER_COUNT,
@@ -37,6 +35,8 @@ from pliant.mesh.changed.lists import carry_rows, merge_lists, pick_lists, pick_
 from pliant.mesh.changed.o_sets import o_set_jobs
 from pliant.mesh.orphans import TooManyOrphans
 from pliant.mesh.triangles import TriMesh
+from pliant.runtime.jit import kernel
+from pliant.runtime.threads import Crew, Job
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh

@@ -15,10 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
 from pliant.mesh.triangles import TriMesh
-
-VERTEX_FACE, EDGE_EDGE = 0, 1
+from pliant.runtime.jit import helper, kernel
 
 
 class Elements(NamedTuple):
@@ -162,11 +160,3 @@ def _list_owned(ids, owner, start, out):
                 count += 1
         start[i + 1] = count
     return count
-
-
-@helper
-def quad(kind, table, a, b):
-    """The four vertices of the pair (vertex a, face b) or (edge a, edge b); table: the mesh's faces or its edges."""
-    if kind == VERTEX_FACE:
-        return a, table[b, 0], table[b, 1], table[b, 2]
-    return table[a, 0], table[a, 1], table[b, 0], table[b, 1]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant._arrays import ShapeError
+from pliant.runtime.arrays import ShapeError
 
 # Numbers of VTK, and the order of corners: pixels and voxels, of images, go along the axes.
 _VTK: dict[int, tuple[str, Any]] = {

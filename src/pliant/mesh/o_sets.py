@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, in_line, kernel
 from pliant.mesh.cell_features import cells_adjacent
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
+from pliant.runtime.jit import helper, in_line, kernel
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh

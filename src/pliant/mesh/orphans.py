@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._arrays import MeshError
-from pliant._jit import helper, kernel
 from pliant.mesh.features import Elements, Owned, assign_features
 from pliant.mesh.triangles import TriMesh
+from pliant.runtime.arrays import MeshError
+from pliant.runtime.jit import helper, kernel
 
 MOST_ORPHANS = 2**25  # of each kind: 256 MB
 _USUAL_ORPHANS = 2**16

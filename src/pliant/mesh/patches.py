@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
 from pliant.mesh.features import Elements
+from pliant.runtime.jit import helper, kernel
 
 
 class Patches(NamedTuple):

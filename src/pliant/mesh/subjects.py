@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant._jit import kernel
+from pliant.arithmetic.kinds import VERTEX_FACE
 from pliant.mesh.cells import Rows
-from pliant.mesh.features import VERTEX_FACE
 from pliant.mesh.foreign import has_volume, with_blocks
 from pliant.mesh.triangles import TriMesh, as_mesh
 from pliant.mesh.volumes import Surface, VolumeMesh, as_volume
+from pliant.runtime.jit import kernel
 
 
 class Subject(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import ShapeError, as_indices, read_only
-from pliant._jit import helper, kernel
 from pliant.mesh.foreign import triangles_of
+from pliant.runtime.arrays import ShapeError, as_indices, read_only
+from pliant.runtime.jit import helper, kernel
 
 
 class TriMesh:

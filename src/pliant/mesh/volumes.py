@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import DtypeError, MeshError, ShapeError, as_indices, read_only, require_in_range, thread_count
-from pliant._threads import Crew
 from pliant.mesh.cell_features import Cells, cells_of
 from pliant.mesh.cells import (
     CORNER_COUNT,
@@ -32,6 +30,16 @@ from pliant.mesh.foreign import with_blocks
 from pliant.mesh.o_sets import o_sets
 from pliant.mesh.orphans import TooManyOrphans
 from pliant.mesh.triangles import TriMesh
+from pliant.runtime.arrays import (
+    DtypeError,
+    MeshError,
+    ShapeError,
+    as_indices,
+    read_only,
+    require_in_range,
+    thread_count,
+)
+from pliant.runtime.threads import Crew
 
 IGNORED = ("vertex", "line")
 

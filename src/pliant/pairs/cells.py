@@ -12,7 +12,6 @@ and O-sets have only the pairs of which *all* cells are adjacent.
 
 from __future__ import annotations
 
-from pliant._jit import helper, kernel
 from pliant.bounds.kdops import box, overlap
 from pliant.hierarchy.traverse import ALL, SELF
 from pliant.mesh.cell_features import (
@@ -23,6 +22,7 @@ from pliant.mesh.cell_features import (
     is_corner,
 )
 from pliant.mesh.orphans import are_far
+from pliant.runtime.jit import helper, kernel
 
 
 @kernel

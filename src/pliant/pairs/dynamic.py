@@ -10,10 +10,10 @@ of anything else, can discard the pair of elements that the feature pair was ass
 
 from __future__ import annotations
 
-from pliant._jit import helper, kernel
 from pliant.bounds.kdops import box, overlap
 from pliant.hierarchy.traverse import ALL, SELF
 from pliant.mesh.orphans import are_adjacent, are_far, names_first
+from pliant.runtime.jit import helper, kernel
 
 
 @kernel

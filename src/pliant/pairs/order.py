@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import kernel
+from pliant.runtime.jit import kernel
 
 _FEW = 16  # ids for each pair: where there are more of them, to count them all takes longer than to compare
 

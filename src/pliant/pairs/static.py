@@ -7,9 +7,9 @@ pairs of dynamic assignment are not enough.)
 
 from __future__ import annotations
 
-from pliant._jit import helper, kernel
 from pliant.bounds.kdops import box, overlap
 from pliant.hierarchy.traverse import ALL, SELF
+from pliant.runtime.jit import helper, kernel
 
 
 @kernel

@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .pages import write_page
-    from .plots import write_plots
-    from .scan_sheet import write_contact_sheet
+    from pliant.report.pages import write_page
+    from pliant.report.plots import write_plots
+    from pliant.report.scan_sheet import write_contact_sheet
 
 _HOME = {"write_contact_sheet": "scan_sheet", "write_page": "pages", "write_plots": "plots"}
 

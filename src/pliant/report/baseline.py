@@ -17,8 +17,8 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from pliant._arrays import MeshError
 from pliant.report.cases import NOUNS, Case, Key, relative_name
+from pliant.runtime.arrays import MeshError
 
 VERSION = 1
 _NOT_ONE = "is no baseline of pliant: write one with --write-baseline FILE"

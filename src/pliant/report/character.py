@@ -9,21 +9,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant._arrays import OptionError, choose
-from pliant._threads import Progress
-from pliant.characters.blending import METHODS
-from pliant.characters.bodies import body_of
-from pliant.characters.body import Body
-from pliant.characters.obstacles import place
+from pliant.characters.body.bodies import body_of
+from pliant.characters.body.body import Body
+from pliant.characters.body.obstacles import place
+from pliant.characters.body.tetrahedra import BodyError
 from pliant.characters.playing import Frame, frame_times, play
-from pliant.characters.reading import load
-from pliant.characters.rig import Character
-from pliant.characters.tetrahedra import BodyError
+from pliant.characters.rig.blending import METHODS
+from pliant.characters.rig.rig import Character
+from pliant.frames.scanning import Scan, scan
+from pliant.frames.sequence import Sequence as Frames
 from pliant.io import clip_names
+from pliant.io.gltf.characters import load
 from pliant.report.sequences import require_writable
-from pliant.scanning import Scan, scan
+from pliant.runtime.arrays import OptionError, choose
+from pliant.runtime.threads import Progress
 from pliant.scenes import character_names, load_character
-from pliant.sequence import Sequence as Frames
 
 REST = "rest pose"  # what is looked at where there are no clips
 

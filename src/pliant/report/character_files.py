@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.frames.scanning import Scan
 from pliant.report.character import Cast, Judged, Wanted
 from pliant.report.characters_sheet import SHOTS
 from pliant.report.picture import Shape, View
 from pliant.report.sequences import Played, write
 from pliant.report.sheet import Tile, contact_sheet
-from pliant.scanning import Scan
 
 _POSES, _CLIPS = 4, 6
 _POSE_WIDTH = 300  # pixels

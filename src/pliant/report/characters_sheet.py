@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.characters.body import Body
-from pliant.characters.obstacles import place
+from pliant.characters.body.body import Body
+from pliant.characters.body.obstacles import place
 from pliant.characters.playing import Frame, play
-from pliant.characters.rig import Character
+from pliant.characters.rig.rig import Character
 from pliant.report.picture import OBSTACLE, Shape, View
 from pliant.report.sheet import Tile, contact_sheet
 from pliant.scenes import load_character

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant._extras import needed
-from pliant._terminal import printable
+from pliant.runtime.extras import needed
+from pliant.runtime.terminal import printable
 
 with needed("rich", "pliant.report"):
     from rich.console import Console

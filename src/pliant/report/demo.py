@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 
 import pliant
-from pliant._arrays import OptionError, thread_count
-from pliant._extras import needed
-from pliant._jit import CACHE_FOLDER
-from pliant._tally import Stage, Tally
+from pliant.frames.scanning import Scan, ScannedFrame, scan_frames
+from pliant.frames.sequence import Sequence
 from pliant.report.consoles import PlainConsole
 from pliant.report.pages import write_page
 from pliant.report.plots import write_plots
 from pliant.report.scan_sheet import write_contact_sheet
-from pliant.report.writing import OutputError
-from pliant.scanning import Scan, ScannedFrame, scan_frames
-from pliant.sequence import Sequence
+from pliant.runtime.arrays import OptionError, thread_count
+from pliant.runtime.extras import needed
+from pliant.runtime.jit import CACHE_FOLDER
+from pliant.runtime.tally import Stage, Tally
+from pliant.runtime.writing import OutputError
 
 with needed("rich", "pliant.report"):
     from rich.console import RenderableType

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._tally import Stage
+from pliant.frames.scanning import Scan, ScannedFrame
 from pliant.report.regions import Region, Regions
-from pliant.scanning import Scan, ScannedFrame
+from pliant.runtime.tally import Stage
 
 _OF_NODES = ("cones", "contours")  # these count nodes of the tree, not pairs
 _DETAIL = ": "  # a stage named "exact: doubles" is a part of the stage "exact"

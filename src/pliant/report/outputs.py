@@ -14,8 +14,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 import pliant
-from pliant.characters.penetrations import Penetrations
-from pliant.contacts import Contacts, Enclosed, Insides, Intersections, Proximity
+from pliant.characters.detection.penetrations import Penetrations
+from pliant.results.contacts import Contacts, Enclosed, Insides, Intersections, Proximity
 
 KINDS = np.array(["vertex-face", "edge-edge"])
 # What a row of a table of CSV calls one of several: in JSON a face has "vertices", in CSV columns vertex_0 ...

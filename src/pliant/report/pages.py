@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 import pliant
-from pliant._arrays import choose
-from pliant.contacts import Contacts, Intersections
+from pliant.frames.scanning import Scan
 from pliant.report.findings import Findings, findings_of, funnel_of, looked_for, worst_frames
 from pliant.report.regions import Regions
 from pliant.report.shown import MOST_NUMBERS, MOST_TRIANGLES, Shown, choose_shown, describe
 from pliant.report.streams import STEPS, Stream, make_stream
-from pliant.report.writing import write_atomically
-from pliant.scanning import Scan
+from pliant.results.contacts import Contacts, Intersections
+from pliant.runtime.arrays import choose
+from pliant.runtime.writing import write_atomically
 
 SCRIPTS = (
     "elements.js", "data.js", "shaders.js", "textures.js", "camera.js", "renderer.js", "places.js", "pointer.js",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant.runtime.jit import helper, kernel
 
 SKIN = (0.80, 0.77, 0.72)
 OBSTACLE = (0.45, 0.58, 0.75)

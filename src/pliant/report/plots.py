@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.frames.scanning import Scan
 from pliant.report.findings import findings_of, funnel_of, looked_for
 from pliant.report.letters import letters, put, width_of
 from pliant.report.picture import png, rasterise
 from pliant.report.regions import Regions
-from pliant.report.writing import write_atomically
-from pliant.scanning import Scan
+from pliant.runtime.writing import write_atomically
 
 _WIDTH, _HEIGHT = 1200, 340  # pixels of one plot
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 30, 64, 40

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.frames.scanning import ScannedFrame
+from pliant.frames.sequence import Sequence
 from pliant.mesh.parts import membership_of
 from pliant.mesh.triangles import TriMesh
-from pliant.scanning import ScannedFrame
-from pliant.sequence import Sequence
 
 VERTEX_FACE, EDGE_EDGE, CROSSING = range(3)
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant._arrays import choose
+from pliant.frames.scanning import Scan
 from pliant.report.findings import Findings, findings_of, looked_for, worst_frames
 from pliant.report.pages import UPS
 from pliant.report.picture import Shape, View
 from pliant.report.places import Place, outwards, places_of
 from pliant.report.regions import Regions
 from pliant.report.sheet import Tile, contact_sheet, pixels_of
-from pliant.scanning import Scan
+from pliant.runtime.arrays import choose
 
 _VIEW = View(turn=0.55, tilt=0.3)
 _IN_A_ROW, _SIZE = 4, (340, 320)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.frames.sequence import Sequence as Frames
 from pliant.report.picture import RED, SKIN
-from pliant.report.writing import OutputError, folder_atomically, write_atomically
-from pliant.sequence import Sequence as Frames
+from pliant.runtime.writing import OutputError, folder_atomically, write_atomically
 
 # Written by ``pliant.io.write_sequence``; what they have no place for, which vertices collide, is left out.
 OF_OTHER_TOOLS = (".pc2", ".mdd", ".usd", ".usda", ".usdc", ".pvd", ".xdmf")

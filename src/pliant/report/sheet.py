@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.report.letters import fitted, letters, put, stroke, width_of
 from pliant.report.picture import Shape, View, draw, png
-from pliant.report.writing import write_atomically
+from pliant.runtime.writing import write_atomically
 
 GAP, LINE = 14, 24  # pixels between tiles; of a line of a caption
 TITLE_LINE = 34

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.frames.sequence import Sequence
 from pliant.report.findings import Findings, worst_frames
 from pliant.report.regions import Regions
-from pliant.sequence import Sequence
 
 MOST_TRIANGLES = 250_000
 MOST_NUMBERS = 12_000_000  # coordinates of all frames together, two bytes each before they are compressed

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pliant.frames.scanning import Scan
 from pliant.report.findings import Findings
 from pliant.report.regions import Regions
 from pliant.report.shown import Shown
-from pliant.scanning import Scan
 
 STEPS = 65535  # positions are rounded to so many parts of the box of the sequence
 _LEVEL = 6

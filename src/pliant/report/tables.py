@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pliant._extras import needed
-from pliant._tally import Stage
-from pliant.contacts import Contacts, Enclosed, Insides, Intersections, Proximity
+from pliant.frames.scanning import Scan
 from pliant.mesh.parts import Parts
 from pliant.report.findings import looked_for
-from pliant.scanning import Scan
+from pliant.results.contacts import Contacts, Enclosed, Insides, Intersections, Proximity
+from pliant.runtime.extras import needed
+from pliant.runtime.tally import Stage
 
 with needed("rich", "pliant.report"):
     from rich.table import Table

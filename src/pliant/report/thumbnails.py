@@ -6,13 +6,13 @@ import base64
 
 import numpy as np
 
-from pliant._arrays import MeshError
-from pliant._tally import Stage, Tally
+from pliant.frames.scanning import Scan, ScannedFrame
+from pliant.frames.sequence import Sequence
 from pliant.mesh.triangles import TriMesh
-from pliant.notebooks import BLUE, RED, card, columns
 from pliant.report.picture import Shape, View, draw, png
-from pliant.scanning import Scan, ScannedFrame
-from pliant.sequence import Sequence
+from pliant.results.notebooks import BLUE, RED, card, columns
+from pliant.runtime.arrays import MeshError
+from pliant.runtime.tally import Stage, Tally
 
 _SIZE = 240, 180  # pixels
 _MOST_FACES = 400_000  # whose picture takes about a second

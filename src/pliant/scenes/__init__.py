@@ -18,22 +18,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .airbag import airbag
-from .bodies import ball_heap, flat_sheets, passing_sheets
-from .bullet import bullet
-from .car import car_crash
-from .cloth import crumpled_sheet, flowing_cloth, twisted_cloth, twisting
-from .drapes import funnel, hanging_cloth
-from .explosion import exploding
-from .garments import bishop, falling, flamenco
-from .liver import liver
-from .octopi import octopi
-from .scene import Scene
-from .tentacles import squishy_ball
-from .volume_scene import VolumeScene, VolumeStep
+from pliant.scenes.airbag import airbag
+from pliant.scenes.bodies import ball_heap, flat_sheets, passing_sheets
+from pliant.scenes.bullet import bullet
+from pliant.scenes.car import car_crash
+from pliant.scenes.cloth import crumpled_sheet, flowing_cloth, twisted_cloth, twisting
+from pliant.scenes.drapes import funnel, hanging_cloth
+from pliant.scenes.explosion import exploding
+from pliant.scenes.garments import bishop, falling, flamenco
+from pliant.scenes.liver import liver
+from pliant.scenes.octopi import octopi
+from pliant.scenes.scene import Scene
+from pliant.scenes.tentacles import squishy_ball
+from pliant.scenes.volume_scene import VolumeScene, VolumeStep
 
 if TYPE_CHECKING:
-    from .character_scene import CharacterScene
+    from pliant.scenes.character_scene import CharacterScene
 
 __all__ = [
     "Listed",

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from .lattices import box_shell, integral, quad_grid, rounded
-from .shapes import smooth_noise, smoothstep
-from .volume_scene import Part, VolumeScene, moving
+from pliant.scenes.lattices import box_shell, integral, quad_grid, rounded
+from pliant.scenes.shapes import smooth_noise, smoothstep
+from pliant.scenes.volume_scene import Part, VolumeScene, moving
 
 FOLDS = 7
 SWING = 2.25  # of the direction of a folded layer, in radians: from 2.112 on, neighbouring folds touch

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from .scene import Scene, join
-from .shapes import grid, grid_cells, icosphere, unit
+from pliant.scenes.scene import Scene, join
+from pliant.scenes.shapes import grid, grid_cells, icosphere, unit
 
 # How far one layer of `passing_sheets` is above the next, in edges; their ripples may take up 0.6 of it.
 PASSING_GAP = 1 / 3

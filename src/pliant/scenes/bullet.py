@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .lattices import cubes, rounded
-from .volume_scene import Part, VolumeScene, VolumeStep, joined, no_ids
+from pliant.scenes.lattices import cubes, rounded
+from pliant.scenes.volume_scene import Part, VolumeScene, VolumeStep, joined, no_ids
 
 SPEED = 0.45  # cells of the plate in a step
 THIN = 0.5  # height of a cell of the plate, whose other edges are 1

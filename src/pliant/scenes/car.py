@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .car_parts import FRONT, REAR, Shape, parts_of, size_for
-from .lattices import integral
-from .shapes import smoothstep
-from .volume_scene import Part, VolumeScene, moving
+from pliant.scenes.car_parts import FRONT, REAR, Shape, parts_of, size_for
+from pliant.scenes.lattices import integral
+from pliant.scenes.shapes import smoothstep
+from pliant.scenes.volume_scene import Part, VolumeScene, moving
 
 SWING = 2.25  # of the direction of a folded sheet, in radians: from 2.112 on, neighbouring folds touch
 FOLDED = 0.4  # metres of sheet that are folded up at the start

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .lattices import box_shell, cut_quads, quad_grid, rounded
-from .volume_scene import Cells
+from pliant.scenes.lattices import box_shell, cut_quads, quad_grid, rounded
+from pliant.scenes.volume_scene import Cells
 
 REAR, FRONT = -2.4, 2.3
 Point = tuple[float, float, float]

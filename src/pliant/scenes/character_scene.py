@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.characters.body import Body
-from pliant.characters.rig import Character
+from pliant.characters.body.body import Body
+from pliant.characters.rig.rig import Character
 from pliant.mesh.volumes import VolumeMesh
 
 

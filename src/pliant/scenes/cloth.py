@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from .folds import pleats
-from .scene import Scene, join
-from .shapes import grid, grid_cells, icosphere, smooth_noise, smoothstep, weave
+from pliant.scenes.folds import pleats
+from pliant.scenes.scene import Scene, join
+from pliant.scenes.shapes import grid, grid_cells, icosphere, smooth_noise, smoothstep, weave
 
 
 def crumpled_sheet(triangles: int = 2_000, frames: int = 10, seed: int = 0) -> Scene:

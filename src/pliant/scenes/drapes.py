@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from .folds import Rings, gathered
-from .scene import Scene, join
-from .shapes import grid_cells, smoothstep, weave
+from pliant.scenes.folds import Rings, gathered
+from pliant.scenes.scene import Scene, join
+from pliant.scenes.shapes import grid_cells, smoothstep, weave
 
 # The neck of the funnel has radius NECK; its wall stands at slopes CONE above the neck and MOUTH from MOUTH_AT on.
 NECK, CONE, MOUTH, MOUTH_AT = 0.42, 1.33, 0.4, 1.5

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from .scene import Scene
-from .shapes import grid_cells, spindle, unit
+from pliant.scenes.scene import Scene
+from pliant.scenes.shapes import grid_cells, spindle, unit
 
 PIECE = 6.0  # cells of the surface from one piece to the next: some 70 triangles each
 CRACK = 0.03  # of a piece, left free around it: cracks a tenth of an edge wide

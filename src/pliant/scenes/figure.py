@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .shapes import grid_cells, spindle, unit
+from pliant.scenes.shapes import grid_cells, spindle, unit
 
 # Heights and radii of the torso, from below; it is 0.8 times as deep as wide.
 TORSO_Z = [0.82, 0.86, 0.94, 1.08, 1.28, 1.41, 1.46, 1.52, 1.55, 1.6, 1.65, 1.7, 1.74, 1.76]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant.runtime.jit import helper, kernel
 
 Point = tuple[float, float, float]
 _STEP = 1e-5  # of differences, in metres

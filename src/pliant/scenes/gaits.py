@@ -5,9 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pliant.characters.rig import Channel, Clip
-
-from .flesh import Bone, Point
+from pliant.characters.rig.rig import Channel, Clip
+from pliant.scenes.flesh import Bone, Point
 
 KEYS = 24  # of a cycle
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from .figure import ARM, ARM_R, DEPTH, SHOULDER, doll, swing, torso_radius
-from .folds import Rings, bellows, gathered
-from .scene import Scene, join
-from .shapes import grid_cells, smooth_noise, unit, weave
+from pliant.scenes.figure import ARM, ARM_R, DEPTH, SHOULDER, doll, swing, torso_radius
+from pliant.scenes.folds import Rings, bellows, gathered
+from pliant.scenes.scene import Scene, join
+from pliant.scenes.shapes import grid_cells, smooth_noise, unit, weave
 
 Part = tuple[np.ndarray, np.ndarray]
 

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.characters.rig import Clip
-
-from .character_scene import CharacterScene
-from .flesh import Bone, Piece, Point, mirrored
-from .gaits import X, Y, Z, around, bump, clip_of, phases, then
-from .rigging import Sizes, rigged
+from pliant.characters.rig.rig import Clip
+from pliant.scenes.character_scene import CharacterScene
+from pliant.scenes.flesh import Bone, Piece, Point, mirrored
+from pliant.scenes.gaits import X, Y, Z, around, bump, clip_of, phases, then
+from pliant.scenes.rigging import Sizes, rigged
 
 
 # y is up, z to the front, the left side at positive x; metres.

@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.mesh.volumes import VolumeMesh
-
-from .character_scene import CharacterScene, RigidBody
-from .flesh import Bone, Piece, flesh_of
-from .gaits import X, Z, around, clip_of, there_and_back
-from .rigging import Sizes, rigged
-from .stuffing import stuffed
+from pliant.scenes.character_scene import CharacterScene, RigidBody
+from pliant.scenes.flesh import Bone, Piece, flesh_of
+from pliant.scenes.gaits import X, Z, around, clip_of, there_and_back
+from pliant.scenes.rigging import Sizes, rigged
+from pliant.scenes.stuffing import stuffed
 
 ELBOW, KNEE = 120.0, 130.0  # degrees
 

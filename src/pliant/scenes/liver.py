@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .cutting import Cut, cut_in_steps
-from .lattices import cubes, rounded, tetrahedra
-from .volume_scene import VolumeScene, VolumeStep, no_ids
+from pliant.scenes.cutting import Cut, cut_in_steps
+from pliant.scenes.lattices import cubes, rounded, tetrahedra
+from pliant.scenes.volume_scene import VolumeScene, VolumeStep, no_ids
 
 GROWTH = 4338 / 3874  # cells after the cut over cells before it (paper 004)
 NORMAL = np.array([1.0, 0.22, 0.13]) / math.sqrt(1 + 0.22**2 + 0.13**2)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .lattices import cubes, integral, rounded, tetrahedra
-from .volume_scene import Part, VolumeScene, moving
+from pliant.scenes.lattices import cubes, integral, rounded, tetrahedra
+from pliant.scenes.volume_scene import Part, VolumeScene, moving
 
 ARMS = 8
 LENGTH = 3.8  # of a tentacle, where the head has radius 1

@@ -5,16 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
-from pliant.characters.body import Body
-from pliant.characters.embedding import embed
-from pliant.characters.rig import Character, Clip, Pose, Skeleton
+from pliant.characters.body.body import Body
+from pliant.characters.body.embedding import embed
+from pliant.characters.rig.rig import Character, Clip, Pose, Skeleton
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
-
-from .flesh import Bone, Flesh, flesh_of, powers_at, thickened
-from .skins import skin_around
-from .stuffing import stuffed
+from pliant.runtime.jit import helper, kernel
+from pliant.scenes.flesh import Bone, Flesh, flesh_of, powers_at, thickened
+from pliant.scenes.skins import skin_around
+from pliant.scenes.stuffing import stuffed
 
 MOST_JOINTS = 4  # of a vertex
 # The body is thicker than the skin by this part of its lattice's spacing: its faces are chords of what is round, and

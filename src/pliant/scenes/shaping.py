@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
+from pliant.arithmetic.vec3 import add, cross, dot, lerp, row, scale, sub
 from pliant.mesh.volumes import VolumeMesh
-from pliant.vec3 import add, cross, dot, lerp, row, scale, sub
-
-from .flesh import Flesh, pull_to_surface, pulled
+from pliant.runtime.jit import helper, kernel
+from pliant.scenes.flesh import Flesh, pull_to_surface, pulled
 
 # Of a cell: see `_quality`. No vertex is moved such that a cell gets below the first; on the surface, cells below the
 # second are called flat; below the last, ways out are tried.

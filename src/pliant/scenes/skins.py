@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from .flesh import Flesh, box_of, depths_below, pull_to_surface
+from pliant.scenes.flesh import Flesh, box_of, depths_below, pull_to_surface
 
 _SWEEPS = 12
 

@@ -3,11 +3,10 @@ surface, as far as the shape of the cells allows."""
 
 import numpy as np
 
-from pliant._jit import helper, kernel
 from pliant.mesh.volumes import VolumeMesh
-
-from .flesh import Flesh, box_of, depths_below
-from .shaping import Sweeps, shape_cells
+from pliant.runtime.jit import helper, kernel
+from pliant.scenes.flesh import Flesh, box_of, depths_below
+from pliant.scenes.shaping import Sweeps, shape_cells
 
 _ROUNDS = (Sweeps(6, 0), Sweeps(6, 0), Sweeps(6, 2), Sweeps(6, 3), Sweeps(8, 8))
 _MOST_MENDINGS = 50  # a few are enough; should two vertices undo each other's for ever, tests of scenes see it

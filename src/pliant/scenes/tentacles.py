@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .scene import Scene
-from .shapes import cut_facets, unit
+from pliant.scenes.scene import Scene
+from pliant.scenes.shapes import cut_facets, unit
 
 MOST_TENTACLES = 820
 # The ball has radius 1 and its center swings by BOUNCE around the origin. A tentacle is about as thick as the gap

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.contacts import Contacts, Intersections
-from pliant.detect import CULLINGS
-from pliant.detector import Detector
+from pliant.queries.detect import CULLINGS
+from pliant.queries.detector import Detector
+from pliant.results.contacts import Contacts, Intersections
 from pliant.view.frames import Frames
 
 WAYS = CULLINGS[:4]  # without brute force

@@ -7,11 +7,11 @@ from collections import OrderedDict
 
 import numpy as np
 
-from pliant._arrays import MeshError, OptionError, require_in_range, thread_count
-from pliant.detector import Detector
+from pliant.frames.sequence import Sequence
 from pliant.mesh.parts import membership_of
 from pliant.mesh.triangles import TriMesh
-from pliant.sequence import Sequence
+from pliant.queries.detector import Detector
+from pliant.runtime.arrays import MeshError, OptionError, require_in_range, thread_count
 from pliant.view.layers import FrameView
 
 MEMORY = 256 * 2**20  # bytes of results that are kept

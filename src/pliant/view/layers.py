@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.contacts import Contacts, Intersections
-from pliant.exports import faces_of_pairs
 from pliant.mesh.triangles import TriMesh
+from pliant.results.contacts import Contacts, Intersections
+from pliant.results.exports import faces_of_pairs
 
 _NEAR = np.cos(np.radians(1.5))  # a click this close to a point means it
 

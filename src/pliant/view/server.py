@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant._arrays import MeshError, choose
-from pliant._extras import needed
-from pliant._log import LOG
-from pliant._terminal import printable
+from pliant.frames.sequence import Sequence
+from pliant.runtime.arrays import MeshError, choose
+from pliant.runtime.extras import needed
+from pliant.runtime.log import LOG
+from pliant.runtime.terminal import printable
 from pliant.scenes import Scene
-from pliant.sequence import Sequence
 from pliant.view.comparing import compare
 from pliant.view.drawing import Drawing
 from pliant.view.frames import Frames

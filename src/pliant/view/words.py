@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pliant.contacts import STATUS
+from pliant.results.contacts import STATUS
 from pliant.view.comparing import Compared
 from pliant.view.layers import FrameView, Shown
 

@@ -13,13 +13,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from pliant._arrays import MeshError, ShapeError, as_indices, as_positions, require_in_range
-from pliant._extras import needed
-from pliant.report.writing import OutputError, through_file, write_atomically
-
-from ..mesh import CORNERS, FileMesh
-from ..polygons import solids_of, surface_of
-from . import dyna, glb, surfaces, usd, vtu
+from pliant.io.mesh import CORNERS, FileMesh
+from pliant.io.polygons import solids_of, surface_of
+from pliant.io.writing import dyna, glb, surfaces, usd, vtu
+from pliant.runtime.arrays import MeshError, ShapeError, as_indices, as_positions, require_in_range
+from pliant.runtime.extras import needed
+from pliant.runtime.writing import OutputError, through_file, write_atomically
 
 _SURFACES: dict[str, Callable[[IO[bytes], np.ndarray, np.ndarray], None]] = {
     ".obj": surfaces.write_obj,

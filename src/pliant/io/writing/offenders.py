@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from pliant._arrays import ShapeError
+from pliant.io.writing import glb, surfaces, usd, vtu
+from pliant.io.writing.meshes import USD, as_mesh
 from pliant.mesh.space import Space
-from pliant.report.writing import OutputError, through_file, write_atomically
-
-from . import glb, surfaces, usd, vtu
-from .meshes import USD, as_mesh
+from pliant.runtime.arrays import ShapeError
+from pliant.runtime.writing import OutputError, through_file, write_atomically
 
 _RED, _GREY = (214, 39, 40), (211, 211, 211)
 

@@ -11,15 +11,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.report.writing import OutputError, folder_atomically, through_file, write_atomically
-
-from ..caches import write_mdd, write_pc2
-from ..numbered import PLACE_OF_NUMBER
-from . import surfaces, usd, vtu, xdmf
-from .meshes import USD, as_mesh, write
+from pliant.io.caches import write_mdd, write_pc2
+from pliant.io.numbered import PLACE_OF_NUMBER
+from pliant.io.writing import surfaces, usd, vtu, xdmf
+from pliant.io.writing.meshes import USD, as_mesh, write
+from pliant.runtime.writing import OutputError, folder_atomically, through_file, write_atomically
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.frames.sequence import Sequence
 
 
 def write_sequence(path: str | os.PathLike[str], sequence: Sequence) -> None:

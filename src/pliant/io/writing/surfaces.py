@@ -7,7 +7,7 @@ from typing import IO
 
 import numpy as np
 
-from ..stl import FACET
+from pliant.io.stl import FACET
 
 
 def write_obj(file: IO[bytes], faces: np.ndarray, x: np.ndarray) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.io.usd import pxr_for
 from pliant.mesh.space import Space
-
-from ..usd import pxr_for
 
 _CODES_PER_SECOND = 24.0
 

@@ -8,7 +8,7 @@ from typing import IO
 
 import numpy as np
 
-from ..vtu import TYPES, WEDGE
+from pliant.io.vtu import TYPES, WEDGE
 
 _NUMBER = {name: number for number, (name, _) in TYPES.items()}
 _NAMES = {"f8": "Float64", "i8": "Int64", "i4": "Int32", "u1": "UInt8"}

@@ -7,11 +7,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..mesh import CORNERS
-from ..xdmf_items import MIXED
+from pliant.io.mesh import CORNERS
+from pliant.io.xdmf_items import MIXED
 
 if TYPE_CHECKING:
-    from pliant.sequence import Sequence
+    from pliant.frames.sequence import Sequence
 
 _NUMBER = {name: number for number, (name, _) in MIXED.items()}
 

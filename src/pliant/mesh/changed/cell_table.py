@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant._jit import kernel
-from pliant._threads import Job
 from pliant.mesh.cell_features import Cells, Owners, find_reach, join_cells, owners, owners_of_faces
 from pliant.mesh.changed.features import KINDS, Change, Kind
 from pliant.mesh.changed.lists import pick_rows
+from pliant.runtime.jit import kernel
+from pliant.runtime.threads import Job
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh

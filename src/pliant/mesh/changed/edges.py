@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel
 from pliant.mesh.changed.features import GAINED, GONE, LOST, UNTOUCHED, is_at
+from pliant.runtime.jit import helper, kernel
 
 
 class EdgeTable(NamedTuple):

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, kernel, prefetch
 from pliant.mesh.changed.features import UNTOUCHED, Change, Kind, Known, is_at
 from pliant.mesh.triangles import TriMesh
+from pliant.runtime.jit import helper, kernel, prefetch
 
 
 class FaceNumbers(NamedTuple):

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper
 from pliant.mesh.cells import MOST_CORNERS, Rows
+from pliant.runtime.jit import helper
 
 KINDS = "vertices", "edges", "faces"
 VERTICES, EDGES, FACES = range(3)  # in all tuples of kinds

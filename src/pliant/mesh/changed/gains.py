@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pliant._jit import bare_kernel, helper, in_line, prefetch
 from pliant.mesh.changed.seeking import keep_near, mask_of, mask_of_cell, prefetch_cells, set_masks
 from pliant.mesh.o_sets import clear_masks
+from pliant.runtime.jit import bare_kernel, helper, in_line, prefetch
 
 _OWN = -(1 << 63)  # bit in the mask of a vertex of the feature itself, which makes it negative
 

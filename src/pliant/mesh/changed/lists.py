@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._jit import kernel
 from pliant.mesh.cells import Rows
 from pliant.mesh.changed.features import Change, Kind
+from pliant.runtime.jit import kernel
 
 
 def pick_rows(table: np.ndarray, pieces: np.ndarray, count: int) -> np.ndarray:

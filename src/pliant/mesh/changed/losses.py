@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import bare_kernel, helper, in_line, kernel, prefetch
 from pliant.mesh.cells import MOST_CORNERS, Rows
 from pliant.mesh.changed.features import is_at
 from pliant.mesh.changed.seeking import AVOIDED, Seek, keep_near, mask_of_cell, prefetch_cells, set_masks
 from pliant.mesh.o_sets import clear_masks
+from pliant.runtime.jit import bare_kernel, helper, in_line, kernel, prefetch
 
 
 class Losses(NamedTuple):

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant._jit import bare_kernel, helper, in_line, kernel
-from pliant._threads import Job
 from pliant.mesh.cell_features import Owners, cells_adjacent
 from pliant.mesh.cells import EDGE_COUNT, FACE_COUNT, Rows, starts_of
 from pliant.mesh.changed.features import EDGES, FACES, GAINED, KINDS, LOST, UNTOUCHED, VERTICES, Change, Kind
@@ -24,6 +22,8 @@ from pliant.mesh.changed.lists import pick_lists
 from pliant.mesh.changed.orphans import SOUGHT, Gone, Suspects, find_changed, list_gone, list_suspects
 from pliant.mesh.changed.seeking import Features, Shapes
 from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
+from pliant.runtime.jit import bare_kernel, helper, in_line, kernel
+from pliant.runtime.threads import Job
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant._jit import kernel
 from pliant.mesh.cells import Rows, list_corners, transpose
 from pliant.mesh.changed.features import EDGES, FACES, VERTICES, Kind
 from pliant.mesh.changed.gains import search_gains
 from pliant.mesh.changed.losses import Losses, lost_by, search_losses
 from pliant.mesh.changed.seeking import Features, Seek, Shapes
 from pliant.mesh.o_sets import find_orphans
+from pliant.runtime.jit import kernel
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh

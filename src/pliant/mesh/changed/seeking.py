@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant._jit import helper, in_line, prefetch
 from pliant.mesh.cells import Rows
 from pliant.mesh.o_sets import MASKED, is_full
+from pliant.runtime.jit import helper, in_line, prefetch
 
 AVOIDED = 1 << 62  # bit in the mask of a vertex, above those of the cells
 _CELLS = AVOIDED - 1

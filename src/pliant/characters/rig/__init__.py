@@ -1,0 +1,1 @@
+"""What moves a character: skeleton, clips, skinning."""

@@ -1,0 +1,1 @@
+"""One mesh over many frames: sequences, and scans of them."""

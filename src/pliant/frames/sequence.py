@@ -1,0 +1,204 @@
+"""A sequence: one mesh and its positions, frame by frame, each read when it is asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol, overload
+
+import numpy as np
+
+from pliant.mesh.parts import Parts
+from pliant.mesh.space import Space
+from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
+from pliant.mesh.welding import Merging, merging_of
+from pliant.runtime.arrays import MeshError, ShapeError, as_positions
+
+_NAMED = 5  # vertices in a message
+
+
+class ApartError(MeshError):
+    """Vertices were merged that are not at one position all the time."""
+
+
+class Frames(Protocol):
+    """Where positions come from: an array (f, n, 3), or anything that makes frame i when it is asked for."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, frame: int, /) -> Any: ...
+
+
+class Sequence:
+    """One mesh over time.
+
+        sequence = pliant.Sequence.open("frames/cloth_*.obj")
+        for x in sequence: ...                       # (n, 3) float64, one frame at a time
+        found = pliant.scan(sequence[10:20])
+
+    faces : (m, 3) vertex ids of the triangles; for cells, of their boundary
+    frames : an array (f, n, 3), or an object with a length that gives frame i, (n, 3), when indexed: then only the
+        frames that are being looked at are in memory
+    cells : kind of cell to (k, corners) vertex ids, as for ``pliant.VolumeMesh``; `faces` may be left out then
+    times : (f,) seconds; default: the numbers of the frames
+    objects : (n,) label of the object that each vertex belongs to; default: connected components
+    parts : ``pliant.io.Parts``, names for the faces, such as those of OBJ groups
+    numbers : (f,) integers that the frames are known by, such as those in the names of files; default: from 0 on
+    space : ``pliant.io.Space``, which axis points up and how long a unit is, where the file says
+    files : (f,) names of the files that the frames are in, where each has its own
+    name : what messages and reports call it
+    """
+
+    def __init__(
+        self,
+        faces: Any,
+        frames: Frames,
+        *,
+        cells: Mapping[str, Any] | None = None,
+        times: Any = None,
+        objects: Any = None,
+        parts: Parts | None = None,
+        numbers: Any = None,
+        files: Iterable[str] | None = None,
+        space: Space | None = None,
+        name: str = "sequence",
+    ) -> None:
+        self.cells: dict[str, Any] | None = None if cells is None else dict(cells)
+        self._is_boundary = faces is None and bool(self.cells)
+        self.faces: np.ndarray = _boundary(self.cells or {}) if self._is_boundary else TriMesh(faces).faces
+        counted = np.arange(len(frames)) if numbers is None else numbers
+        self.numbers: np.ndarray = _one_each(frames, counted, "numbers", np.int64)
+        if len(np.unique(self.numbers)) < len(frames):
+            raise ShapeError("numbers has a number twice: frames must be told apart")
+        self.times: np.ndarray = _one_each(frames, self.numbers if times is None else times, "times", np.float64)
+        self.files: tuple[str, ...] | None = None if files is None else tuple(files)
+        if self.files is not None and len(self.files) != len(frames):
+            raise ShapeError(f"files has {len(self.files)} names, but there are {len(frames)} frames")
+        self.objects: np.ndarray | None = None if objects is None else np.asarray(objects)
+        self.parts = parts
+        if parts is not None and len(parts.of_face) != len(self.faces):
+            raise ShapeError(f"parts name {len(parts.of_face)} faces, but there are {len(self.faces)}")
+        self.space = space
+        self.name = name
+        self._frames = frames
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any) -> Sequence:
+        """Open a sequence of files, or a file with frames; see ``pliant.io.open_sequence``."""
+        from pliant.io import open_sequence
+
+        return open_sequence(path, **options)
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    @overload
+    def __getitem__(self, frame: int) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, frame: slice) -> Sequence: ...
+    def __getitem__(self, frame: int | slice) -> np.ndarray | Sequence:
+        """(n, 3) float64 positions of one frame, or a sequence of some of the frames, still read when asked for."""
+        if isinstance(frame, slice):
+            chosen = range(len(self))[frame]
+            files = None if self.files is None else self.files[frame]
+            known = {"times": self.times[frame], "numbers": self.numbers[frame], "files": files}
+            return self._changed(frames=_Chosen(self._frames, chosen), **known)
+        place = range(len(self))[frame]
+        try:
+            return as_positions(self._frames[place], "positions")
+        except MeshError as error:
+            raise type(error)(f"{self.name}, frame {self.numbers[place]}: {error}") from error
+
+    def merged(self) -> tuple[Sequence, int]:
+        """The same frames with vertices taken for one that are at one position in the first, and how many these are.
+
+        Within an object, where the sequence has several. Faces name the first vertex of each position; all ids stay
+        those of the file. Each frame that is read is checked: vertices that come apart raise an ``ApartError``, since
+        no answer about a surface that is torn there would be right.
+        """
+        if len(self) == 0:
+            return self, 0
+        cells = {kind: np.asarray(rows) for kind, rows in (self.cells or {"triangle": self.faces}).items()}
+        merging = merging_of(cells, self[0], self.objects)
+        if len(merging.others) == 0:
+            return self, 0
+        changes: dict[str, Any] = {"frames": _Together(self._frames, merging), "faces": merging.first[self.faces]}
+        if self.cells is not None:
+            changes["cells"] = {kind: merging.first[rows] for kind, rows in cells.items()}
+        if self._is_boundary:
+            del changes["faces"]
+        return self._changed(**changes), len(merging.others)
+
+    def _changed(self, **changes: Any) -> Sequence:
+        """A copy, but for some of what it is made of."""
+        names = ("faces", "cells", "times", "objects", "parts", "numbers", "files", "space", "name")
+        kept: dict[str, Any] = {name: getattr(self, name) for name in names} | {"frames": self._frames}
+        if self._is_boundary and "cells" in changes:
+            kept["faces"] = None
+        kept |= changes
+        made = Sequence(kept.pop("faces"), kept.pop("frames"), **kept)
+        made._is_boundary = self._is_boundary
+        return made
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[frame] for frame in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Sequence({self.name!r}: {len(self.faces)} triangles, {len(self)} frames)"
+
+    def _repr_html_(self) -> str:
+        from pliant.report.thumbnails import sequence_card
+
+        return sequence_card(self)
+
+
+class _Chosen:
+    """Some frames of others."""
+
+    def __init__(self, frames: Frames, chosen: range) -> None:
+        self._frames, self._chosen = frames, chosen
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    def __getitem__(self, frame: int) -> Any:
+        return self._frames[self._chosen[frame]]
+
+
+class _Together:
+    """Frames in which vertices that were merged are looked at: whether they are still at one position."""
+
+    def __init__(self, frames: Frames, merging: Merging) -> None:
+        self._frames, self._merging = frames, merging
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __getitem__(self, frame: int) -> np.ndarray:
+        x = as_positions(self._frames[frame], "positions")
+        require_together(self._merging, x, "the first frame", "")
+        return x
+
+
+def require_together(merging: Merging, x: np.ndarray, where: str, here: str) -> None:
+    """Vertices that were at one position at first, `where`, are so at x, (n, 3), which is `here`."""
+    apart = merging.apart(x)
+    if len(apart):
+        named = ", ".join(f"{i} from {merging.first[i]}" for i in apart[:_NAMED].tolist())
+        more = f" and {len(apart) - _NAMED} more" if len(apart) > _NAMED else ""
+        raise ApartError(
+            f"{here}vertices come apart that were merged, being at one position in {where}: {named}{more}; merge=False "
+            "(--no-merge) keeps all vertices as they are in the file"
+        )
+
+
+def _one_each(frames: Frames, given: Any, name: str, dtype: type) -> np.ndarray:
+    """(f,)"""
+    values = np.asarray(given, dtype)
+    if values.shape != (len(frames),):
+        raise ShapeError(f"{name} has the shape {values.shape}, but there are {len(frames)} frames")
+    return values
+
+
+def _boundary(cells: Mapping[str, Any]) -> np.ndarray:
+    return VolumeMesh(cells).surface().faces

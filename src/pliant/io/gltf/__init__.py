@@ -1,0 +1,1 @@
+"""glTF: the container, its JSON, arrays, skeletons, clips and skins."""

@@ -1,0 +1,1 @@
+"""What users ask: contacts, steps, intersections, what is near, what is inside."""

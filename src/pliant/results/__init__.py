@@ -1,0 +1,1 @@
+"""What queries answer: tables, and how they become those of other libraries."""

@@ -1,0 +1,166 @@
+"""The tables of queries that stand alone: one row for each that was asked, whether anything was found or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pliant.results.contacts import STATUS
+from pliant.results.exports import along_axes, ends, frame_of, numbered, side_columns
+from pliant.runtime.arrays import freeze
+from pliant.runtime.tally import Stage
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Queries:
+    """Answers to an array of elementary queries, row by row; NaN where there is no contact.
+
+    hit : (k,) bool; toi, toi_upper : (k,); weights : (k, 4); normal : (k, 3); gap : (k,) distance at t = 0, hit or not;
+    status : (k,) int8, how it ended: a row of ``STATUS``
+    """
+
+    hit: np.ndarray
+    toi: np.ndarray
+    toi_upper: np.ndarray
+    weights: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    status: np.ndarray
+    stages: tuple[Stage, ...] = ()
+
+    __post_init__ = freeze
+
+    def __len__(self) -> int:
+        return len(self.hit)
+
+    def __repr__(self) -> str:
+        return f"Queries({np.count_nonzero(self.hit)} of {len(self)} hit)"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per query."""
+        columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper} | side_columns(self)
+        return frame_of(columns | {"gap": self.gap, "status": np.array(STATUS)[self.status]})
+
+
+class TriangleContacts(NamedTuple):
+    """The pairs of triangles that touch, in their order: columns of ``TrianglePairs`` without the other rows."""
+
+    toi: np.ndarray
+    toi_upper: np.ndarray
+    kind: np.ndarray
+    features: np.ndarray
+    weights: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    status: np.ndarray
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class TrianglePairs:
+    """The first contact of each pair of triangles, row by row; NaN and -1 where there is none.
+
+    hit : (k,) bool
+    contacts : the columns below for the pairs that hit alone; for all pairs they are made when they are first asked for
+    stages : how many pairs of features each condition took, and who decided the rest
+    toi, toi_upper : (k,) bracket of the first time of contact
+    kind : (k,) int8, 0 = vertex-face, 1 = edge-edge, -1 = none
+    features : (k, 2) int8, vertex 0 .. 5 (those of the first triangle, then those of the second) and face 0 or 1; or
+        edge 0 .. 2 of the first and edge 0 .. 2 of the second, edge i from corner i to the next
+    weights : (k, 6) the point of contact from the corners: positive of the first triangle, negative of the second
+    normal : (k, 3) unit vector that separates the two features, towards the first triangle
+    gap : (k,) distance of the two features at t = 0
+    status : (k,) int8, how it ended: a row of ``STATUS``
+    """
+
+    # Filling 100 bytes with NaN for each pair that does not touch took a third of a query in which most do not.
+    hit: np.ndarray
+    contacts: TriangleContacts
+    stages: tuple[Stage, ...] = ()
+
+    __post_init__ = freeze
+
+    @cached_property
+    def toi(self) -> np.ndarray:
+        return self._spread(self.contacts.toi, np.nan)
+
+    @cached_property
+    def toi_upper(self) -> np.ndarray:
+        return self._spread(self.contacts.toi_upper, np.nan)
+
+    @cached_property
+    def kind(self) -> np.ndarray:
+        return self._spread(self.contacts.kind, -1)
+
+    @cached_property
+    def features(self) -> np.ndarray:
+        return self._spread(self.contacts.features, -1)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        return self._spread(self.contacts.weights, np.nan)
+
+    @cached_property
+    def normal(self) -> np.ndarray:
+        return self._spread(self.contacts.normal, np.nan)
+
+    @cached_property
+    def gap(self) -> np.ndarray:
+        return self._spread(self.contacts.gap, np.nan)
+
+    @cached_property
+    def status(self) -> np.ndarray:
+        return self._spread(self.contacts.status, STATUS.index("free"))
+
+    def _spread(self, column: np.ndarray, nothing: float) -> np.ndarray:
+        """A column of all pairs, from that of the pairs that hit."""
+        spread = np.full((len(self), *column.shape[1:]), nothing, column.dtype)
+        spread[self.hit] = column
+        return spread
+
+    def __len__(self) -> int:
+        return len(self.hit)
+
+    def __repr__(self) -> str:
+        return f"TrianglePairs({np.count_nonzero(self.hit)} of {len(self)} hit)"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per pair."""
+        columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper}
+        columns |= {"kind": np.array(["vertex-face", "edge-edge", ""])[self.kind]} | numbered("feature", self.features)
+        columns |= numbered("weight", self.weights) | along_axes("normal", self.normal)
+        return frame_of(columns | {"gap": self.gap, "status": np.array(STATUS)[self.status]})
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Distances:
+    """How far features or triangles are apart, row by row.
+
+    distance : (k,), 0 where they touch or intersect
+    points : (k, 2, 3), the closest points of the first and of the second
+    weights : (k, 4) or (k, 6), those points from the vertices: positive of the first, negative of the second
+    normal : (k, 3), unit vector from the second towards the first
+    """
+
+    distance: np.ndarray
+    points: np.ndarray
+    weights: np.ndarray
+    normal: np.ndarray
+
+    __post_init__ = freeze
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
+    def __repr__(self) -> str:
+        return f"Distances({len(self)} pairs{f', at least {self.distance.min():.6g}' if len(self) else ''})"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per pair."""
+        columns: dict[str, Any] = {"distance": self.distance} | ends("point", self.points)
+        return frame_of(columns | numbered("weight", self.weights) | along_axes("normal", self.normal))

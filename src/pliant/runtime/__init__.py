@@ -1,0 +1,1 @@
+"""What everything runs on: checked arrays, compiled kernels, threads, files, terminals."""

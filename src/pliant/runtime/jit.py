@@ -1,0 +1,203 @@
+"""The only file that knows numba: how kernels are compiled, where they are cached, and how that is announced."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from llvmlite import ir
+from numba import __version__ as numba_version
+from numba import njit, types
+from numba.core import config, event
+from numba.extending import intrinsic, register_jitable
+
+from pliant.runtime.caches import user_cache
+from pliant.runtime.terminal import complain
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_LOG = logging.getLogger("pliant")
+
+_njit: Any = njit  # a kernel keeps the type of its function
+
+# No fastmath: certified signs and error-free transformations need every rounding where the source puts it.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
+
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import) (pliant[\w.]*)(?: import (\([^)]*\)|[^\n]*))?", re.MULTILINE)
+
+
+def _digest(package: Path) -> str:
+    """What the compiled code depends on; numba's own cache sees neither edits in other files nor changed flags."""
+    sha = hashlib.sha256(f"{numba_version} {sys.version_info[:2]} {_OPTIONS}".encode())
+    sha.update(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
+    sources = {_module(path, package): path.read_bytes() for path in package.rglob("*.py")}
+    for name in sorted(_behind_kernels(sources)):
+        sha.update(name.encode())
+        sha.update(sources[name])
+    return sha.hexdigest()[:16]
+
+
+def _module(path: Path, package: Path) -> str:
+    inside = path.relative_to(package).with_suffix("")
+    return ".".join(("pliant", *inside.parts)).removesuffix(".__init__")
+
+
+def _behind_kernels(sources: dict[str, bytes]) -> set[str]:
+    """Modules with kernels, and all that they import: constants and helpers are compiled in. Of the rest, a change of
+    a reader or of a page say, nobody has to compile anything again."""
+    found, new = set[str](), [name for name, content in sources.items() if b"runtime.jit" in content]
+    while new:
+        name = new.pop()
+        if name in sources and name not in found:
+            found.add(name)
+            for module, names in _IMPORT.findall(sources[name]):
+                new += [module.decode(), *(f"{module.decode()}.{one}" for one in re.findall(r"\w+", names.decode()))]
+    return found
+
+
+# None where others could write it: no cache, and no other folder, since what is loaded from it is machine code.
+CACHE_FOLDER = user_cache("kernels", _digest(Path(__file__).parents[1]))
+INTERPRETED = bool(config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@contextmanager
+def _numba_cache_in(folder: Path) -> Iterator[None]:
+    """numba reads its cache folder when a function is decorated: set it for ours alone, not for the whole process."""
+    ours = {"CACHE_DIR": str(folder), "CACHE_LOCATOR_CLASSES": ""}  # the second may name folders, and code, elsewhere
+    before = {name: getattr(config, name) for name in ours if hasattr(config, name)}
+    config.__dict__.update(ours)
+    try:
+        yield
+    finally:
+        config.__dict__.update(before)
+
+
+def kernel(function: F) -> F:
+    """A compiled function that Python calls: cached on disk, releases the GIL.
+
+    It returns nothing, a number, or a plain tuple of numbers; arrays are written into. numba makes arrays and named
+    tuples with functions in Python and does not expect that one of them fails: an error that a signal handler raises
+    there, or one of recursion, crashes the process. Of numbers it makes Python's without calling anything.
+    """
+    return _compiled(function, _OPTIONS)
+
+
+def bare_kernel(function: F) -> F:
+    """A kernel that makes no arrays, nor parts of arrays, and does not count who holds those it is given.
+
+    Arrays are counted where a tuple of them is taken apart or passed to a helper, each by itself and atomically: in a
+    short inner loop that took a third of the time.
+    """
+    return _compiled(function, {"_nrt": False, **_OPTIONS})
+
+
+def _compiled(function: F, options: dict[str, Any]) -> F:
+    if INTERPRETED:
+        return _njit(**options)(function)
+    if CACHE_FOLDER is None:
+        return _njit(**options)(function)
+    with _numba_cache_in(CACHE_FOLDER):
+        compiled = _njit(cache=True, **options)(function)
+    if not Path(compiled._cache.cache_path).is_relative_to(CACHE_FOLDER):  # numba goes on to folders of its own choice
+        compiled = _njit(**options)(function)
+    return compiled
+
+
+def helper(function: F) -> F:
+    """A function that only kernels call: compiled as part of its callers, plain Python when Python calls it.
+
+    Without wrappers for calls from Python it compiles in three quarters of the time, and unlike a function of its own
+    it is not compiled anew for every literal that it is called with (which made minutes out of seconds).
+    """
+    return register_jitable(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+
+
+def _out_of_line(_typing_context: Any) -> Any:
+    """Called in a helper's body: keep its code in one place, and small, instead of copying it into every caller.
+
+    LLVM inlines eagerly, unrolls and vectorises: where a hundred places multiply wide integers, most of them of two or
+    three limbs, that made 169 s of compilation out of 10, and does not run faster.
+    """
+
+    return types.void(), _attributes("noinline", "optsize")
+
+
+def _one_copy(_typing_context: Any) -> Any:
+    """Called in a helper's body: keep its code in one place, but as fast as it can be."""
+    return types.void(), _attributes("noinline")
+
+
+def _in_line(_typing_context: Any) -> Any:
+    """Called in a helper's body: copy its code into every caller, whatever its size. Python cannot call such a helper.
+
+    A call passes tuples number by number, most of them over the stack: where a short helper takes thirty and is called
+    in the innermost loop, that took as long as what it does.
+    """
+
+    return types.void(), _attributes("alwaysinline")
+
+
+def _attributes(*names: str) -> Any:
+    """What makes no code, but tells the compiler something about the function that it is called in."""
+
+    def add(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        for name in names:
+            builder.function.attributes.add(name)
+        return context.get_dummy_value()
+
+    return add
+
+
+def _prefetch(_typing_context: Any, table: Any, _row: Any) -> Any:
+    """prefetch(table, row): the memory is to bring the beginning of a row that is looked at soon; row is an integer and
+    may be none of the table's."""
+
+    def call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        stride = builder.extract_value(array.strides, 0)
+        offset = builder.mul(context.cast(builder, arguments[1], signature.args[1], types.intp), stride)
+        address = builder.add(builder.ptrtoint(array.data, offset.type), offset)
+        pointer = builder.inttoptr(address, ir.IntType(8).as_pointer())
+        flag = ir.IntType(32)
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [pointer.type], ir.FunctionType(ir.VoidType(), [pointer.type, flag, flag, flag])
+        )
+        builder.call(function, [pointer, flag(0), flag(3), flag(1)])  # to read, into all caches, data
+        return context.get_dummy_value()
+
+    return types.void(table, _row), call
+
+
+prefetch: Any = (lambda _table, _row: None) if INTERPRETED else intrinsic(_prefetch)
+in_line: Any = (lambda: None) if INTERPRETED else intrinsic(_in_line)
+one_copy: Any = (lambda: None) if INTERPRETED else intrinsic(_one_copy)
+out_of_line: Any = (lambda: None) if INTERPRETED else intrinsic(_out_of_line)
+
+
+class _Announcer(event.Listener):
+    """Says once, on stderr, that somebody has to wait for the compiler: when it starts, and only then."""
+
+    def __init__(self) -> None:
+        self._silent = True
+
+    def on_start(self, event: Any) -> None:
+        function = event.data["dispatcher"].py_func
+        if not function.__module__.startswith("pliant."):
+            return
+        _LOG.info("compiling %s.%s, cache: %s", function.__module__, function.__name__, CACHE_FOLDER)
+        if self._silent:
+            self._silent = False
+            complain("compiling kernels, once for this version and environment: about 20 s for a first query ...")
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _Announcer())
