@@ -12,6 +12,8 @@ import pytest
 from hypothesis import settings
 from numba import types
 
+from tests.shapes.command_line import Call, caller
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 DATA_REQUIRED = os.environ.get("PLIANT_REQUIRE_DATA") == "1"
 
@@ -60,6 +62,12 @@ def data_folder() -> Path:
     folder = find_data_folder()
     assert folder is not None, "a test that takes data_folder must be marked: @pytest.mark.data"
     return folder
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """The command line, called in this process."""
+    return caller(capsys)
 
 
 def pytest_configure(config: pytest.Config) -> None:

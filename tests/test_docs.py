@@ -201,10 +201,20 @@ def read(page: str | Path) -> str:
     return (DOCS / page).read_text("utf-8")
 
 
-def test_files_that_are_named_beside_papers_exist():
-    named = re.findall(r"`([\w/]+(?:\.py|/))`", read("papers.md"))
-    assert len(named) > 20
-    assert [name for name in named if not (CHECKOUT / "src" / "pliant" / name).exists()] == []
+PAGES_THAT_NAME_FILES = [*sorted(DOCS.rglob("*.md")), CHECKOUT / "ARCHITECTURE.md", CHECKOUT / "CONTRIBUTING.md"]
+ROOTS = (CHECKOUT, CHECKOUT / "tests", CHECKOUT / "src" / "pliant")
+
+
+def test_files_that_are_named_exist():
+    """A module by its path in the checkout, in tests/ or in the package; folders on the page of papers too."""
+    named = [
+        (page.name, name)
+        for page in PAGES_THAT_NAME_FILES
+        for name in re.findall(r"`([\w/.]+?(?:\.py|/))(?=[`:])", page.read_text("utf-8"))
+        if "/" in name and not name.startswith(("..", "/")) and (name.endswith(".py") or page.name == "papers.md")
+    ]
+    assert len(named) > 60
+    assert [one for one in named if not any((root / one[1]).exists() for root in ROOTS)] == []
 
 
 def test_every_public_name_is_in_the_reference():

@@ -14,20 +14,11 @@ import pliant
 from pliant.arithmetic.bernstein import F_ERROR
 from pliant.culling.contours import winds_once
 from pliant.filters.sieve import FILTERS
-from tests.culling.test_contours import (
-    PATCHES,
-    controls,
-    crumpled,
-    faces_below,
-    marked,
-    proves_simple,
-    proves_star_shaped,
-    rim,
-    sheet,
-)
-from tests.filters.test_filters import kept_by, mixed_queries, near_misses
-from tests.meshes import as_sets, assert_identical, scene
 from tests.reference import queries, rational
+from tests.shapes.contours import controls, crumpled, faces_below, marked, proves_simple, proves_star_shaped
+from tests.shapes.feature_pairs import kept_by, mixed_queries, near_misses
+from tests.shapes.meshes import as_sets, assert_identical, scene
+from tests.shapes.patches import PATCHES, rim, sheet
 
 # ---- Bernstein coefficients, as the papers write them down; arrays may hold floats or Fractions
 

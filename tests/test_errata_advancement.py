@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 
 import pliant
-from tests.elementary.test_triangle_pairs import drifting, left_by, one_by_one, whole
-from tests.filters.test_filters import kept_by, near_misses
+from tests.shapes.feature_pairs import kept_by, near_misses
+from tests.shapes.triangle_pairs import drifting, left_by, one_by_one, whole
 
 OURS = ("plane", "circle", "csat")
 CORNERS_B = (3, 4, 5)

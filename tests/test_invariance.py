@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pliant
-from tests.meshes import SCENE_SIZES, as_sets, assert_identical, motions, soup
 from tests.reference import rational
+from tests.shapes.meshes import SCENE_SIZES, as_sets, assert_identical, motions, soup
 
 FILTERS = ("csat", "dnf", "ncf")
 ORDERED_SUBSETS = [order for size in range(4) for order in permutations(FILTERS, size)]

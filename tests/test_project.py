@@ -13,6 +13,7 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGE = CHECKOUT / "src" / "pliant"
+TESTS = CHECKOUT / "tests"
 
 # A module imports from its own line and from the lines above it. New modules need a place here.
 STAGES = (
@@ -76,6 +77,36 @@ def misplaced_imports(path: Path, package: Path = PACKAGE) -> list[str]:
         if (RANK.get(imported, RANK["report"] - 0.5) > RANK[stage] and (stage, imported) not in DOORS)
         or (stage == "scenes" and imported in PIPELINE)
     ]
+
+
+# Beside the rooms of the package: what is shared, slow truth, browsers, damaged files, what is installed, measurements.
+OTHER_TESTS = {"shapes", "reference", "browser", "fuzz", "install", "baselines"}
+
+
+def test_tests_mirror_the_package():
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")} - {Path()}
+    rooms = {path.parent.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")}
+    assert len(folders) > 15
+    assert {str(folder) for folder in folders - rooms if folder.parts[0] not in OTHER_TESTS} == set()
+
+
+def test_no_test_imports_another():
+    """What two of them need is in tests/shapes, or in a file of their folder that is no test."""
+    found = []
+    for path in sorted(TESTS.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            else:
+                continue
+            found += [
+                f"{path.relative_to(TESTS)}:{node.lineno}: {name}"
+                for name in names
+                if any(part.startswith("test_") for part in name.split("."))
+            ]
+    assert found == []
 
 
 def modules() -> list[Path]:

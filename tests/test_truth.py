@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pliant
-from tests.meshes import as_sets
 from tests.reference import rational
+from tests.shapes.meshes import as_sets
 
 pytestmark = pytest.mark.data
 

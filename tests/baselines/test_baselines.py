@@ -13,7 +13,7 @@ from pliant.queries.detect import gate, plan_for
 from pliant.runtime.arrays import OptionError
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
-from tests.meshes import assert_identical, motions
+from tests.shapes.meshes import assert_identical, motions
 
 MOVING = [name for name in METHODS if name not in ("boxes", "star_contours")]
 AT_REST = [name for name in METHODS if name != "boxes"]

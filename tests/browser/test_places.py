@@ -9,7 +9,7 @@ import pytest
 
 import pliant
 from pliant.report import write_page
-from tests.browser.test_page import NARROW, WIDE, Opened
+from tests.browser.opened import NARROW, WIDE, Opened
 
 
 def ball(rows=40):

@@ -12,8 +12,8 @@ import pytest
 
 import pliant
 from pliant.filters.sieve import FILTERS, sieve
-from tests.filters.test_filters import FEATURES, KINDS, TESTS, kept_by, mixed_queries, near_misses
-from tests.meshes import assert_identical, motions
+from tests.shapes.feature_pairs import FEATURES, KINDS, TESTS, kept_by, mixed_queries, near_misses
+from tests.shapes.meshes import assert_identical, motions
 
 SIMPLE = ("plane", "circle")
 MOTIONS = {name: motion for name, motion in motions().items() if name in ("crumpled_sheet", "ball_heap", "soup 0")}
@@ -157,7 +157,7 @@ def test_each_of_them_culls():
 @pytest.mark.bounds
 @pytest.mark.unit
 def test_a_tiny_soup():
-    from tests.meshes import soup
+    from tests.shapes.meshes import soup
 
     motion = soup(5, faces=8, vertices=9, span=3)
     expected = pliant.ccd(*motion, filters=(), threads=1)

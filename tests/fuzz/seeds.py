@@ -18,11 +18,10 @@ from pliant import io as pio
 from tests.io.broken_surfaces import SOLID
 from tests.io.broken_volumes import HDF, RAW, VTU, ZLIB
 from tests.io.hostile import CLIP, MANIFEST, clips, nested_references
-from tests.io.test_round_trips import FACES, SOLIDS, points, sequence
-from tests.io.test_scenes_of_others import DAE, MESH, TURNED, archive, model
-from tests.io.test_usd_layers import LAYER
-from tests.io.test_usd_skins import PARTS, SHAPES, TEMPLATE
-from tests.rigs import simple
+from tests.io.packages import DAE, MESH, TURNED, archive, model
+from tests.io.usd_texts import LAYER, PARTS, SHAPES, TEMPLATE
+from tests.io.written import FACES, SOLIDS, points, sequence
+from tests.shapes.rigs import simple
 
 READ, FRAMES, CHARACTER = "read", "frames", "character"
 

@@ -13,7 +13,7 @@ from pliant.mesh.features import Elements, elements_of
 from pliant.mesh.patches import patches_of, twins_of
 from pliant.runtime.threads import Crew
 from pliant.scenes.shapes import grid, weave
-from tests.meshes import soup
+from tests.shapes.meshes import soup
 
 
 def split(mesh, x, threads=1) -> tuple[Tree, Elements]:

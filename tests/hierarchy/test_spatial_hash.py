@@ -15,7 +15,7 @@ from pliant.queries.points import BROAD
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
 from tests.reference import insides as truth
-from tests.solids import SOLIDS, both, grid, random_mix
+from tests.shapes.solids import SOLIDS, both, grid, random_mix
 
 
 def pairs_in_boxes(volume, x):

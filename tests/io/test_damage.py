@@ -8,7 +8,7 @@ import pytest
 import pliant
 from pliant import io as pio
 from tests.io.needs import needed_for
-from tests.io.test_round_trips import FACES, SOLIDS, points, sequence
+from tests.io.written import FACES, SOLIDS, points, sequence
 
 pytestmark = pytest.mark.unit
 MESHES = {".obj": FACES, ".ply": FACES, ".off": FACES, ".stl": FACES, ".glb": FACES, ".vtu": SOLIDS, ".k": SOLIDS}

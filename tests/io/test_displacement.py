@@ -9,7 +9,6 @@ import pytest
 from pliant import io as pio
 from pliant.io.displacement import is_named_so
 from pliant.io.readers import read_motion
-from tests.command_line import caller
 from tests.io.broken_volumes import TEXT, XDMF
 from tests.io.needs import needed_for
 
@@ -183,11 +182,6 @@ def test_files_that_meshio_reads(tmp_path, ending):
         meshio.Mesh(x, faces, point_data={"displacement": u}).write(tmp_path / f"a_{frame}.{ending}")
     with pytest.warns(UserWarning, match="'displacement' is added"):
         assert heights(pio.open_sequence(tmp_path / f"a_*.{ending}")) == [0, 1]
-
-
-@pytest.fixture
-def call(capsys):
-    return caller(capsys)
 
 
 def test_verbs_use_it_and_say_so(tmp_path, call):

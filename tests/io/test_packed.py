@@ -12,8 +12,8 @@ import pytest
 
 import pliant
 from pliant import io as pio
-from tests.command_line import CROSSING, FACES, caller, obj
 from tests.io.needs import needed_for
+from tests.shapes.command_line import CROSSING, FACES, obj
 
 pytestmark = pytest.mark.unit
 TETRA = {"tetra": np.array([[0, 1, 2, 3]])}
@@ -106,8 +106,7 @@ def test_what_unpacks_to_too_much(tmp_path, own_temporary, name):
     assert list(own_temporary.iterdir()) == []
 
 
-def test_verbs_take_packed_files(tmp_path, capsys):
-    call = caller(capsys)
+def test_verbs_take_packed_files(tmp_path, call):
     path = tmp_path / "a.obj"
     path.write_text(obj(CROSSING, FACES), "utf-8")
     ended = call("check", pack(path))
@@ -132,10 +131,10 @@ def test_verbs_take_packed_files(tmp_path, capsys):
         ("a.foo", "is the ending of no format that is read"),
     ],
 )
-def test_files_of_other_programs(tmp_path, capsys, name, advice):
+def test_files_of_other_programs(tmp_path, call, name, advice):
     """The message was that meshio could not deduce the format."""
     (tmp_path / name).write_bytes(b"whatever is in there")
     for verb in ("check", "scan"):
-        ended = caller(capsys)(verb, tmp_path / name)
+        ended = call(verb, tmp_path / name)
         assert (ended.code, ended.err.count("\n")) == (2, 1)
         assert re.search(advice, ended.err)

@@ -12,26 +12,9 @@ import pliant
 from pliant import io as pio
 from pliant.runtime.writing import OutputError
 from tests.io.needs import needed_for
+from tests.io.written import FACES, SOLIDS, points, sequence
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.unit]
-FACES = np.array([[0, 1, 2], [0, 2, 3], [4, 6, 5], [3, 2, 6], [7, 5, 1]])
-SOLIDS = {
-    "tetra": np.array([[0, 1, 3, 4], [8, 9, 10, 11]]),
-    "hexahedron": np.arange(8)[None],
-    "wedge": np.array([[0, 1, 3, 4, 5, 7]]),
-    "pyramid": np.array([[0, 1, 2, 3, 9]]),
-    "triangle": np.array([[0, 1, 9], [2, 9, 10]]),
-    "quad": np.array([[4, 5, 6, 7]]),
-}
-CUBE = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)], float)
-
-
-def points(count=12, seed=0):
-    """Coordinates that float32 cannot hold, in the first eight near a unit cube."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(count, 3))
-    x[:8] = CUBE + rng.uniform(-0.1, 0.1, (8, 3))
-    return x
 
 
 def same(found, expected, ending):
@@ -90,12 +73,6 @@ def test_the_surface_of_a_mesh(tmp_path):
     both = {"tetra": np.array([[0, 1, 2, 3]]), "triangle": np.array([[0, 2, 1], [5, 6, 7]])}
     found = pio.surface_of(pio.FileMesh(both, points()))
     assert sorted(map(sorted, found.tolist())) == [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3], [5, 6, 7]]
-
-
-def sequence(frames=5, cells=None):
-    times = np.array([0.0, 0.25, 0.5, 1.5, 2.0])[:frames]
-    faces = None if cells else FACES
-    return pliant.Sequence(faces, np.stack([points(12, seed) for seed in range(frames)]), cells=cells, times=times)
 
 
 PATHS = ["a.npz", "a.pc2", "a.mdd", "a.usda", "a.usdc", "a.pvd", "a.xdmf", "a_%03d.obj", "a_*.ply", "a_%d.vtu"]

@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import zipfile
 from itertools import pairwise
 from xml.etree.ElementTree import Element, SubElement
 
@@ -10,27 +9,10 @@ import numpy as np
 import pytest
 
 from pliant import io as pio
-from tests.command_line import caller
+from tests.io.packages import DAE, MESH, TURNED, archive, model
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.unit]
-MESH = """<mesh><vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/><vertex x="0" y="1" z="0"/>
-<vertex x="0" y="0" z="1"/></vertices><triangles><triangle v1="0" v2="1" v3="2"/><triangle v1="0" v2="1" v3="3"/>
-</triangles></mesh>"""
 X = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
-CORE = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
-TURNED = "0 1 0 -1 0 0 0 0 1 5 6 7"  # a quarter around z, then away
-
-
-def model(objects, items, unit="millimeter"):
-    return f'<model unit="{unit}" xmlns="{CORE}"><resources>{objects}</resources><build>{items}</build></model>'
-
-
-def archive(path, models):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
-        target.writestr("[Content_Types].xml", "<Types/>")
-        for name, text in models.items():
-            target.writestr(name, text)
-    return path
 
 
 def one_model(folder, objects, items, **more):
@@ -93,22 +75,6 @@ def test_3mf_that_grows_without_bound(tmp_path):
     (tmp_path / "c.3mf").write_bytes(b"PK\3\4 and no more")
     with pytest.raises(pio.FileError, match="is not a whole zip archive"):
         pio.read(tmp_path / "c.3mf")
-
-
-DAE = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
-<asset><unit name="centimeter" meter="0.01"/><up_axis>Z_UP</up_axis></asset>
-<library_geometries><geometry id="tent"><mesh>
-<source id="p"><float_array id="pa" count="12">0 0 0 1 0 0 0 1 0 0 0 1</float_array><technique_common>
-<accessor source="#pa" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
-<param name="Z" type="float"/></accessor></technique_common></source>
-<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
-<triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
-<polylist count="1"><input semantic="VERTEX" source="#v" offset="0"/><vcount>4</vcount><p>0 1 2 3</p></polylist>
-</mesh></geometry></library_geometries>
-<library_visual_scenes><visual_scene id="s"><node id="n"><translate>0 0 5</translate>
-<instance_geometry url="#tent"/></node>
-<node id="m"><instance_geometry url="#tent"/></node></visual_scene></library_visual_scenes>
-<scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
 
 
 @pytest.fixture
@@ -207,7 +173,7 @@ def test_nodes_of_collada_that_grow_without_bound(tmp_path, levels, refused):
         _require_countable(tmp_path / "a.dae", root)
 
 
-def test_verbs_read_3mf(tmp_path, capsys):
+def test_verbs_read_3mf(tmp_path, call):
     """The message was that meshio could not deduce the format."""
-    ended = caller(capsys)("check", one_model(tmp_path, f'<object id="1">{MESH}</object>', '<item objectid="1"/>'))
+    ended = call("check", one_model(tmp_path, f'<object id="1">{MESH}</object>', '<item objectid="1"/>'))
     assert ended.code == 0

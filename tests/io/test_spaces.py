@@ -5,8 +5,8 @@ import pytest
 
 import pliant
 from pliant import io as pio
-from tests.command_line import CROSSING, FACES, caller
 from tests.io.broken_surfaces import glb, gltf
+from tests.shapes.command_line import CROSSING, FACES
 
 Usd = pytest.importorskip("pxr.Usd")
 UsdGeom = pytest.importorskip("pxr.UsdGeom")
@@ -34,11 +34,10 @@ def test_a_file_tells(z_up):
     assert pio.read(z_up).space == pio.open_sequence(z_up)[:1].space == pio.Space("z", 0.001)
 
 
-def test_it_is_written_again(z_up, tmp_path, capsys):
+def test_it_is_written_again(z_up, tmp_path, call):
     """A stage with z up was written as one with y up, and fell over where it was opened."""
     pio.write(tmp_path / "b.usda", pio.read(z_up))
     pio.write_sequence(tmp_path / "c.usdc", pio.open_sequence(z_up))
-    call = caller(capsys)
     assert call("convert", z_up, tmp_path / "d.usda").code == 0
     assert call("scan", z_up, "--offenders", tmp_path / "e.usda").code == 1
     assert call("check", z_up, "--offenders", tmp_path / "f.usda").code == 1

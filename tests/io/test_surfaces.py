@@ -8,7 +8,7 @@ import pytest
 
 from pliant import io as pio
 from pliant.io.polygons import fan
-from tests.test_dcd import KNOWN, READERS
+from tests.shapes.known_files import KNOWN, READERS
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.unit]
 SQUARE = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\n"

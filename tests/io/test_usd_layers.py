@@ -4,32 +4,9 @@ import pytest
 
 from pliant import io as pio
 from tests.io.broken_usd import USDA
+from tests.io.usd_texts import LAYER
 
 Sdf = pytest.importorskip("pxr.Sdf")
-
-LAYER = """#usda 1.0
-(
-    subLayers = [@sub.usda@]
-)
-def "a" (
-    references = @reference.usda@</x>
-    payload = @payload.usda@
-    variantSets = "v"
-)
-{
-    variantSet "v" = {
-        "x" (
-            references = @variant.usda@
-        ) {
-            def "c" (
-                prepend references = [@deep.usda@, </a>]
-            )
-            {
-            }
-        }
-    }
-}
-"""
 
 
 def test_files_are_those_that_usd_core_finds(tmp_path):

@@ -13,8 +13,7 @@ import pytest
 import pliant
 from pliant.mesh import changes, triangles, volumes
 from pliant.runtime.threads import Crew, Job
-from tests.mesh.test_o_sets import fan, ring, tetrahedra
-from tests.mesh.test_volumes import grid, random_blocks
+from tests.shapes.blocks import fan, grid, random_blocks, ring, tetrahedra
 
 FIELDS = ("vertex_cells", "vertices", "faces", "cell_faces", "face_cells", "boundary", "edges", "face_edges")
 FIELDS += ("cell_edges", "edge_cells", "cell_table", "o_sets")

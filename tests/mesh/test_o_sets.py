@@ -11,29 +11,10 @@ import pliant
 from pliant.mesh.o_sets import o_sets
 from pliant.mesh.orphans import TooManyOrphans
 from tests.conftest import find_data_folder
-from tests.mesh.test_volumes import COLUMNS, grid, random_blocks
-from tests.meshes import assert_identical
 from tests.reference import o_sets as truth
 from tests.reference.volumes import ORDER
-
-
-def fan(count, vertex=0):
-    """Tetrahedra that have one vertex in common and nothing else."""
-    others = np.delete(np.arange(3 * count + 1), vertex).reshape(-1, 3)
-    return {"tetra": np.insert(others, 0, vertex, axis=1)}
-
-
-def ring(count):
-    """Tetrahedra around one edge, each of which shares a face with the next."""
-    rim = np.arange(2, count + 2)
-    return {"tetra": np.stack((np.zeros_like(rim), np.ones_like(rim), rim, np.roll(rim, -1)), axis=1)}
-
-
-def tetrahedra(size, shuffled=None):
-    """Hexahedra of a grid, cut into six tetrahedra around a diagonal each."""
-    cells = grid(size, shuffled)[0]["hexahedron"]
-    path = [(0, a, b, 6) for a, b in ((1, 2), (2, 3), (3, 7), (7, 4), (4, 5), (5, 1))]
-    return {"tetra": cells[:, path].reshape(-1, 4)}
+from tests.shapes.blocks import COLUMNS, fan, grid, random_blocks, ring, tetrahedra
+from tests.shapes.meshes import assert_identical
 
 
 def assert_true(mesh):

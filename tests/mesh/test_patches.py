@@ -11,8 +11,8 @@ import pliant
 from pliant.mesh.features import Elements, elements_of
 from pliant.mesh.patches import patches_of, twins_of
 from pliant.scenes.shapes import grid, spindle, weave
-from tests.culling.test_contours import moebius_strip, pinched_vertex, poor_faces, three_pages
-from tests.meshes import soup
+from tests.shapes.meshes import soup
+from tests.shapes.patches import moebius_strip, pinched_vertex, poor_faces, three_pages
 
 
 def sides(face):

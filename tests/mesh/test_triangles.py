@@ -8,7 +8,7 @@ import pytest
 import pliant
 from pliant.mesh.features import assign_features, elements_of, gather_features
 from pliant.mesh.orphans import orphan_pairs
-from tests.meshes import soup
+from tests.shapes.meshes import soup
 
 SOUPS = [soup(seed).mesh for seed in range(20)]
 

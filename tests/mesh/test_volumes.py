@@ -13,33 +13,9 @@ from pliant.elementary.inversion import inverted, warn_inverted
 from pliant.mesh.volumes import CellIndexError, CellTypeError, RepeatedVertexError, as_volume
 from tests.conftest import find_data_folder
 from tests.reference import volumes as truth
+from tests.shapes.blocks import COLUMNS, grid, random_blocks
 
-COLUMNS = {name: len(points) for name, points in truth.UNIT_CELLS.items()}
 SOLIDS = [name for name in truth.ORDER if name not in truth.SHELLS]
-
-
-def random_blocks(seed, vertices=14, most=6, names=truth.ORDER):
-    """Cells at random among few vertices, some of them twice, some of them with corners in another order."""
-    rng = np.random.default_rng(seed)
-    blocks = {}
-    for name in names:
-        cells = [rng.permutation(vertices)[: COLUMNS[name]].tolist() for _ in range(rng.integers(0, most))]
-        cells += [rng.permutation(cell).tolist() if rng.integers(2) else cell for cell in cells[: rng.integers(0, 3)]]
-        if cells or rng.integers(2):
-            blocks[name] = np.array(cells, np.int64).reshape(-1, COLUMNS[name])
-    return blocks
-
-
-def grid(size, shuffled=None):
-    """size**3 hexahedra, and positions; vertices in a random order where a seed is given."""
-    n = size + 1
-    place = np.array(list(itertools.product(range(n), repeat=3)))[:, ::-1]
-    name = np.arange(n**3) if shuffled is None else np.random.default_rng(shuffled).permutation(n**3)
-    unit = np.array(truth.UNIT_CELLS["hexahedron"])
-    cells = [[name[x + n * y + n * n * z] for x, y, z in unit + at] for at in itertools.product(range(size), repeat=3)]
-    x = np.empty((n**3, 3))
-    x[name] = place
-    return {"hexahedron": np.array(cells)}, x
 
 
 def lists(rows):

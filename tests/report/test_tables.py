@@ -4,14 +4,9 @@ import numpy as np
 import pytest
 
 from pliant.report.tables import digits_of, point
-from tests.command_line import CROSSING, caller, write_obj
+from tests.shapes.command_line import CROSSING, write_obj
 
 pytestmark = pytest.mark.unit
-
-
-@pytest.fixture
-def call(capsys):
-    return caller(capsys)
 
 
 @pytest.mark.parametrize(

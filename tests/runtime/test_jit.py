@@ -1,0 +1,172 @@
+"""What the arithmetic needs of the compiler: every rounding where the source puts it, and a cache that cannot lie."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from pliant.arithmetic.double_double import two_product, two_sum
+from pliant.elementary.exact import decide_in_doubles
+from pliant.runtime import jit
+
+PACKAGE = Path(jit.__file__).parents[1]
+
+COMPILED = pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
+
+
+@numba.njit
+def _products(a, b, p, e, s, f):
+    for i in range(len(a)):
+        p[i], e[i] = two_product(a[i], b[i])
+        s[i], f[i] = two_sum(a[i], b[i])
+
+
+@pytest.mark.unit
+def test_error_free_transformations_are_free_of_error():
+    """With a fused multiply-add, a_high b_high - p would not be rounded where the proof wants it."""
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((2, 2000)) * 2.0 ** rng.integers(-60, 60, (2, 2000))
+    a[:100], b[:100] = rng.integers(-9, 10, (2, 100))
+    p, e, s, f = np.empty((4, 2000))
+    _products(a, b, p, e, s, f)
+    np.testing.assert_array_equal(p, a * b)
+    np.testing.assert_array_equal(s, a + b)
+    for i in range(2000):
+        assert Fraction(p[i]) + Fraction(e[i]) == Fraction(a[i]) * Fraction(b[i])
+        assert Fraction(s[i]) + Fraction(f[i]) == Fraction(a[i]) + Fraction(b[i])
+    assert np.count_nonzero(e) > 1500
+    assert np.count_nonzero(f) > 1500
+
+
+FUSED = re.compile(r"\b(?:vfn?m(?:add|sub)\w*|fn?m(?:add|sub|la|ls)\w*)\b")
+
+
+@COMPILED
+def test_no_fused_multiply_add_in_the_machine_code():
+    x, table = np.zeros((4, 3)), np.array([(1, 2, 3)], np.int32)
+    pairs, status = np.zeros((1, 2), np.int32), np.empty(1, np.int8)
+    # Compiled here and now: code from the cache cannot be looked at.
+    compiled = numba.njit(**jit._OPTIONS)(decide_in_doubles.py_func)
+    compiled(0, x, x, table, pairs, 1, np.empty(1), np.empty(1), status)
+    for assembly in compiled.inspect_asm().values():
+        assert re.search(r"mul[sp]d|fmul", assembly), "no multiplication at all: this is not the code"
+        assert not FUSED.search(assembly)
+
+
+@pytest.mark.parametrize("line", ["vfmadd213sd %xmm0", "vfnmsub231pd", "fmadd d0, d1", "fmla v0.2d", "vfmsub132sd"])
+def test_fused_multiply_adds_are_recognised(line):
+    assert FUSED.search(line)
+    assert not FUSED.search("vmulsd vaddsd fmul fadd vmulpd")
+
+
+def test_no_kernel_has_fast_math():
+    assert jit._OPTIONS["fastmath"] is False
+    assert jit._OPTIONS["error_model"] == "numpy"
+
+
+def test_bounds_checks_have_a_cache_of_their_own(monkeypatch):
+    """numba does not see the flag: code without checks was loaded in a run that asked for them."""
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "0")
+    without = jit._digest(PACKAGE)
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    assert jit._digest(PACKAGE) != without
+    monkeypatch.delenv("NUMBA_BOUNDSCHECK")
+    assert jit._digest(PACKAGE) == without
+
+
+KERNELS = "from pliant.runtime.jit import kernel\nfrom pliant.arithmetic import (\n    vec3,\n)\n"
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A module with kernels, what it imports, what that imports, and what none of them does."""
+    for name, content in {
+        "mesh/cells.py": KERNELS,
+        "arithmetic/vec3.py": "def late():\n    from pliant.arithmetic.rounding import UNIT",
+        "arithmetic/rounding.py": "UNIT = 2.0**-53",
+        "io/obj.py": "import numpy\nfrom pliant.mesh.cells import list_edges",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["mesh/cells.py", "arithmetic/vec3.py", "arithmetic/rounding.py"])
+def test_the_cache_depends_on_what_kernels_import(package, name):
+    """numba looks at the file of the kernel alone, not at those of the helpers that it has compiled in."""
+    before, path = jit._digest(package), package / name
+    path.write_text(path.read_text("utf-8") + "\n# changed", "utf-8")
+    assert jit._digest(package) != before
+
+
+def test_the_cache_outlives_changes_of_what_has_no_kernels(package):
+    """A change of a reader or of a page made every user compile everything again."""
+    before, reader = jit._digest(package), package / "io" / "obj.py"
+    reader.write_text("import scipy", "utf-8")
+    assert jit._digest(package) == before
+    reader.write_text("from pliant.runtime.jit import kernel", "utf-8")
+    assert jit._digest(package) != before
+
+
+@pytest.mark.bounds
+@COMPILED
+def test_bounds_checks_are_really_on_where_asked_for():
+    """Only says something in the run with NUMBA_BOUNDSCHECK=1; without, an index too large must not be tried."""
+    if not numba.config.BOUNDSCHECK:
+        pytest.skip("compiled without bounds checks")
+
+    @numba.njit
+    def beyond(a):
+        return a[len(a)]
+
+    with pytest.raises(IndexError):
+        beyond(np.zeros(3))
+
+
+READ_ONLY = """
+import sys
+import pliant
+from tests.runtime.storms import queries
+for query in queries().values():
+    query()
+scene = pliant.scenes.load("twisted_cloth", 200)
+for culling in ("boxes", "front", "cones", "cones+front"):
+    detector = pliant.Detector(pliant.TriMesh(scene.faces, edges=[[0, 50]], points=[3]), culling=culling)
+    for x in scene.frames[:3]:
+        detector.advance(x), detector.intersections(x)
+pliant.ccd(scene.faces, scene.x0, scene.x1, min_distance=0.01)
+pliant.safe_step(scene.faces, scene.x0, scene.x1, min_distance=0.01)
+step = pliant.scenes.load_volume("liver", 500).steps[0]
+mesh = pliant.VolumeMesh(step.cells)
+pliant.dcd(mesh.surface(), step.x1)
+pliant.ccd(mesh, step.x0, step.x1, assignment="static")
+pliant.ccd(mesh, step.x0, step.x1, interior=False)
+pliant.inside(mesh.surface(), step.x1, points=step.x1[:50] + 0.01)
+for name, module in list(sys.modules.items()):
+    for member in vars(module).values() if name.startswith("pliant.") else ():
+        for overload in getattr(member, "overloads", {}).values():
+            if "readonly" in str(overload.signature.args):
+                print(member, overload.signature.args)
+ours = [module for name, module in sys.modules.items() if name.startswith("pliant.")]
+print("looked at", sum(hasattr(member, "overloads") for module in ours for member in vars(module).values()))
+"""
+
+
+@COMPILED
+def test_kernels_get_no_read_only_arrays():
+    """What meshes show is read-only; numba would compile every kernel once more for it, for seconds each."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", READ_ONLY]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    found, looked_at = done.stdout.splitlines()[:-1], done.stdout.splitlines()[-1]
+    assert found == []
+    assert int(looked_at.split()[-1]) > 100
