@@ -17,7 +17,11 @@ import pliant
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 DOCS = CHECKOUT / "docs"
-PAGES_THAT_RUN = [DOCS / "first-five-minutes.md", *sorted((DOCS / "tasks").glob("*.md")), CHECKOUT / "README.md"]
+PAGES_THAT_RUN = [
+    *(DOCS / f"{name}.md" for name in ("first-five-minutes", "options", "questions")),
+    *sorted((DOCS / "tasks").glob("*.md")),
+    CHECKOUT / "README.md",
+]
 _FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -183,6 +187,35 @@ def test_commands_of_the_pages_exist():
     assert wrong == []
 
 
+WRAPPED = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", WRAPPED, ids=lambda page: page.stem)
+def test_prose_is_wrapped_at_100_columns(page: Path):
+    """Not code, tables, headings, pictures and entries of the reference, nor one word that is longer."""
+    prose = re.sub(r"^ *```.*?^ *```$", "", page.read_text("utf-8"), flags=re.M | re.S)
+    long = [line for line in prose.splitlines() if len(line) > 100 and not line.startswith(("|", "#", "!", "<", ":::"))]
+    assert [line for line in long if len(line.split()) > 2] == []
+
+
+def test_every_picture_is_shown_and_follows_the_colour_scheme():
+    shown = "".join(page.read_text("utf-8") for page in WRAPPED)
+    drawings = sorted((DOCS / "pictures").glob("*.svg"))
+    assert drawings
+    for picture in [*drawings, *DOCS.glob("*.png")]:
+        assert picture.name in shown
+    for drawing in drawings:
+        text = drawing.read_text("utf-8")
+        assert "prefers-color-scheme: dark" in text
+        assert "<title>" in text
+        assert "//" not in text.replace("http://www.w3.org/2000/svg", "")  # nothing comes from elsewhere
+
+
+def test_the_citation_is_of_this_version():
+    text = (CHECKOUT / "CITATION.cff").read_text("utf-8")
+    assert re.search(r"^version: (.*)$", text, re.M)[1] == pliant.__version__  # pyright: ignore[reportOptionalSubscript]
+
+
 def test_links_of_the_readme_lead_somewhere():
     text = (CHECKOUT / "README.md").read_text("utf-8")
     links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
@@ -191,7 +224,7 @@ def test_links_of_the_readme_lead_somewhere():
 
 
 def test_pages_of_stages_say_what_they_guarantee():
-    pages = set(re.findall(r"\]\(([a-z-]+\.md)", (DOCS / "stages.md").read_text("utf-8"))) - {"errata.md"}
+    pages = set(re.findall(r"\]\(([a-z-]+\.md)", (DOCS / "stages.md").read_text("utf-8"))) - {"errata.md", "names.md"}
     assert len(pages) > 10
     assert [page for page in sorted(pages) if not re.search(r"^(## |\*\*)Guaranteed", read(page), re.MULTILINE)] == []
     assert [page for page in sorted(pages) if not re.search(r"^(## |\*\*)Not ", read(page), re.MULTILINE)] == []
