@@ -65,7 +65,7 @@ def _vertex_face() -> None:
     picture.text(see(x0[0]) + (12, 4), "vertex a at t = 0", "blue")
     picture.text(see(x1[0]) + (10, 10), "a at t = 1", "blue", halo=True)
     picture.text(near + (-12, 6), f"toi = {toi:.3f}", "red", anchor="end", bold=True)
-    picture.text(see(at[0] + 0.7 * normal) + (8, 4), "normal", "green")
+    picture.text(see(at[0] + 0.5 * normal) + (8, 6), "normal", "green")
     picture.text(near + (11, 1), "a  +1", bold=True)
     picture.text(see(at[1]) + (-8, -12), f"b  {_signed(weights[1])}", bold=True)
     picture.text(see(at[2]) + (9, 4), f"c  {_signed(weights[2])}", bold=True)
@@ -158,8 +158,8 @@ def _patch() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _draw_patch(x: np.ndarray, faces: np.ndarray, contour: np.ndarray, normals: np.ndarray, axis: np.ndarray) -> None:
-    see = Projection(0.5, 0.62, 98.0, (139, 142))
-    picture = Drawing(278, 262, "A patch of surface, its contour and the normals of its faces")
+    see = Projection(0.5, 0.62, 86.0, (121, 136))
+    picture = Drawing(242, 248, "A patch of surface, its contour and the normals of its faces")
     picture.text((14, 24), "1. the patch is a disc", bold=True)
     centres = x[faces].mean(axis=1)
     for f in np.argsort(centres @ see.towards):
@@ -169,19 +169,19 @@ def _draw_patch(x: np.ndarray, faces: np.ndarray, contour: np.ndarray, normals: 
     picture.polygon(see(x[contour]), stroke="red", width=2.5)
     for f in range(0, len(faces), 3):
         picture.arrow(see(centres[f]), see(centres[f] + 0.3 * normals[f]), "blue", 1.3, 5)
-    picture.text((14, 248), "contour", "red")
-    picture.text((264, 248), "normals of faces", "blue", anchor="end")
+    picture.text((14, 234), "contour", "red")
+    picture.text((228, 234), "normals of faces", "blue", anchor="end")
     picture.write(PICTURES / "patch.svg")
 
 
 def _draw_cone(normals: np.ndarray, axis: np.ndarray, angle: float) -> None:
-    see = Projection(0.5, 0.3, 150.0, (139, 222))
+    see = Projection(0.5, 0.3, 142.0, (121, 208))
     side = np.cross(axis, [0.0, 1.0, 0.0])
     side /= np.linalg.norm(side)
     other = np.cross(axis, side)
     turn = np.linspace(0, 2 * np.pi, 73)[:, None]
     rim = np.cos(angle) * axis + np.sin(angle) * (np.cos(turn) * side + np.sin(turn) * other)
-    picture = Drawing(278, 262, "The cone around all normals of the patch")
+    picture = Drawing(242, 248, "The cone around all normals of the patch")
     picture.text((14, 24), "2. one cone holds all normals", bold=True)
     seen, top = see(rim), see([0.0, 0.0, 0.0])
     direction = np.arctan2(seen[:, 0] - top[0], top[1] - seen[:, 1])
@@ -193,7 +193,7 @@ def _draw_cone(normals: np.ndarray, axis: np.ndarray, angle: float) -> None:
         picture.arrow(top, see(0.97 * n), "blue", 1.1, 5)
     picture.arrow(top, see(1.12 * axis), "green", 2.4)
     picture.text(see(1.12 * axis) + (9, 4), "axis", "green")
-    picture.text((139, 248), f"half angle {np.degrees(angle):.0f}°, below 90°", "muted", anchor="middle")
+    picture.text((121, 234), f"half angle {np.degrees(angle):.0f}°, below 90°", "muted", anchor="middle")
     picture.write(PICTURES / "cone.svg")
 
 
@@ -201,9 +201,9 @@ def _draw_contour(loop: np.ndarray, axis: np.ndarray) -> None:
     side = np.cross([0.0, 1.0, 0.0], axis)
     side /= np.linalg.norm(side)
     flat = np.stack((loop @ side, -(loop @ np.cross(axis, side))), axis=1)
-    seen = 92.0 * (flat - flat.mean(axis=0)) + (139, 132)
+    seen = 80.0 * (flat - flat.mean(axis=0)) + (119, 126)
     centre = seen.mean(axis=0)
-    picture = Drawing(278, 262, "The contour seen along the axis: it winds once around a centre")
+    picture = Drawing(242, 248, "The contour seen along the axis: it winds once around a centre")
     picture.text((14, 24), "3. the contour is simple", bold=True)
     picture.polygon(seen, "fill2")
     for point in seen[::2]:
@@ -213,7 +213,7 @@ def _draw_contour(loop: np.ndarray, axis: np.ndarray) -> None:
         picture.arrow(seen[i - 1], seen[i], "red", 2.5, 9)
     picture.dot(centre, "green", 5)
     picture.text(centre + (10, 5), "centre", "green", bold=True)
-    picture.text((139, 248), "seen along the axis", "muted", anchor="middle")
+    picture.text((121, 234), "seen along the axis", "muted", anchor="middle")
     picture.write(PICTURES / "contour.svg")
 
 
