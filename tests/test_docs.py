@@ -293,6 +293,11 @@ def test_entries_of_a_docstring_become_a_list():
     assert as_markdown(text) == (
         "What it does.\n\n\n- `x0`, `x1`: (n, 3) positions\n- `mesh`: faces\n    or cells\n\nNothing else."
     )
+    text = "Parameters\n---\nx0, x1 : (n, 3)\n    Where.\n\nReturns\n---\nContacts\n    All.\n\nNotes\n---\nNo."
+    assert as_markdown(text).splitlines() == [
+        *("**Parameters**", "", "- `x0`, `x1`: (n, 3)<br>", "    Where.", ""),
+        *("**Returns**", "", "- `Contacts`<br>", "    All.", "", "**Notes**", "", "No."),
+    ]
     assert as_markdown("One line: no entry.\n\n    code : int = 1") == "One line: no entry.\n\n    code : int = 1"
 
 
