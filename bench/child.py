@@ -33,8 +33,9 @@ def query(path: str, which: str, threads: str, repeats: str) -> dict[str, Any]:
     import psutil
 
     import pliant
+    from bench.fingerprints import fingerprint
     from bench.inputs import motion
-    from bench.measure import fingerprint, interleaved, warm_up
+    from bench.measure import interleaved, warm_up
 
     ask = {"ccd": pliant.ccd, "safe_step": pliant.safe_step}[which]
     warm_up(int(threads))
@@ -99,7 +100,8 @@ def volume(name: str, cells: str, threads: str) -> dict[str, Any]:
     import psutil
 
     import pliant
-    from bench.measure import fingerprint, warm_up
+    from bench.fingerprints import fingerprint
+    from bench.measure import warm_up
 
     warm_up(int(threads))
     tiny = pliant.scenes.load_volume(name, 200, frames=3)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 import pliant
+from bench.fingerprints import fingerprint
 from bench.inputs import Still, curled_sheet, torus_chain
-from bench.measure import Options, Report, Timed, fingerprint, interleaved, seconds
+from bench.measure import Options, Report, Timed, interleaved, seconds
 
 ROUNDS = 10  # at least: these are short
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pliant
+from bench.fingerprints import fingerprint
 from bench.inputs import REAL, Motion, real_motions
-from bench.measure import Options, Report, fingerprint, seconds
+from bench.measure import Options, Report, seconds
 from pliant.queries.detect import DEFAULT_FILTERS
 
 CHOICES = (("csat",), ("dnf",), ("ncf",), ("csat", "dnf", "ncf"), ("dnf", "ncf"), DEFAULT_FILTERS)

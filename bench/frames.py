@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from bench.fingerprints import fingerprint
 from bench.inputs import Sequence
-from bench.measure import Options, fingerprint
+from bench.measure import Options
 from pliant import Detector
 from pliant.baselines import METHODS, Baseline
 from pliant.runtime.tally import Stage

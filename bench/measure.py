@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -15,12 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import pliant
-from pliant import Contacts, Intersections, Step
 
 RESULTS = Path(__file__).with_name("results.jsonl")
 WIDTH = 150
@@ -41,6 +38,7 @@ class Options(NamedTuple):
     save: bool
     triangles: int | None = None  # at most, of the scenes of paper 000, and cells of those of 004: to try a part out
     scale: bool = False  # the largest scene of paper 004, too
+    out: Path | None = None  # where hashes are written
 
 
 class Timed(NamedTuple):
@@ -60,23 +58,6 @@ def interleaved(
             seconds = clock() - start
             timed[name] = Timed(min(seconds, timed[name].best if name in timed else seconds), result)
     return timed
-
-
-def fingerprint(answer: Contacts | Intersections | Step | None) -> str:
-    """A hash of kinds, elements and times of contact, or of faces and what they share: two runs with the same one gave
-    the same answer, to the bit."""
-    if isinstance(answer, Step):
-        answer = answer.contact
-    if answer is None:
-        return "free"
-    sha = hashlib.sha256()
-    if isinstance(answer, Intersections):
-        columns = answer.faces, answer.segments, answer.coplanar
-    else:
-        columns = answer.kind, answer.elements, answer.toi
-    for column in columns:
-        sha.update(np.ascontiguousarray(column).tobytes())
-    return sha.hexdigest()[:12]
 
 
 def machine() -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pliant
+from bench.fingerprints import fingerprint
 from bench.inputs import Motion, real_motions
-from bench.measure import Options, Report, fingerprint, interleaved, seconds
+from bench.measure import Options, Report, interleaved, seconds
 from bench.peers import Peer
 
 OF_EXTENT = 1e-4, 1e-3  # distances, as parts of the scene's extent

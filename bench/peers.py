@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 import pliant
+from bench.fingerprints import fingerprint
 from bench.inputs import Motion, built_in, real_motions
-from bench.measure import Options, Report, fingerprint, interleaved, seconds
+from bench.measure import Options, Report, interleaved, seconds
 
 NARROW = {"TI": "TightInclusionCCD", "ACCD": "AdditiveCCD"}
 

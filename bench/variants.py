@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 
 import pliant
+from bench.fingerprints import fingerprint
 from bench.inputs import Motion, built_in, real_motions
-from bench.measure import Options, Report, child, fingerprint, interleaved, seconds
+from bench.measure import Options, Report, child, interleaved, seconds
 from bench.peers import NARROW
 from pliant.bounds.kdops import AXES
 from pliant.hierarchy import build

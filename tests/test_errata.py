@@ -17,8 +17,9 @@ from pliant.filters.sieve import FILTERS
 from tests.reference import queries, rational
 from tests.shapes.contours import controls, crumpled, faces_below, marked, proves_simple, proves_star_shaped
 from tests.shapes.feature_pairs import kept_by, mixed_queries, near_misses
-from tests.shapes.meshes import as_sets, assert_identical, scene
+from tests.shapes.meshes import as_sets, scene
 from tests.shapes.patches import PATCHES, rim, sheet
+from tests.shapes.tables import assert_identical
 
 # ---- Bernstein coefficients, as the papers write them down; arrays may hold floats or Fractions
 

@@ -9,7 +9,8 @@ import pytest
 
 import pliant
 from pliant.runtime.arrays import DtypeError, NonFiniteError, OptionError, ShapeError, VertexIndexError
-from tests.shapes.meshes import assert_identical, scene
+from tests.shapes.meshes import scene
+from tests.shapes.tables import assert_identical
 
 X = np.array([(0, 0, 0), (4, 0, 0), (0, 4, 0), (1, 1, 1), (2, 1, 1), (1, 2, 1)], np.float64)
 FACES = np.array([(0, 1, 2), (3, 4, 5)])

@@ -13,7 +13,8 @@ from pliant.queries.detect import gate, plan_for
 from pliant.runtime.arrays import OptionError
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
-from tests.shapes.meshes import assert_identical, motions
+from tests.shapes.meshes import motions
+from tests.shapes.tables import assert_identical
 
 MOVING = [name for name in METHODS if name not in ("boxes", "star_contours")]
 AT_REST = [name for name in METHODS if name != "boxes"]
@@ -40,11 +41,6 @@ def patches_of(scene, free):
         yield scene.leaves.face[scene.tree.begin[first] : scene.tree.begin[last]]
 
 
-def same_intersections(a, b):
-    for column in ("faces", "segments", "coplanar"):
-        np.testing.assert_array_equal(getattr(a, column), getattr(b, column), strict=True)
-
-
 @pytest.fixture(scope="module", params=MOTIONS)
 def motion(request):
     found = MOTIONS[request.param]
@@ -54,7 +50,7 @@ def motion(request):
 def test_boxes_are_the_pipeline_without_the_stage(motion):
     (mesh, x0, x1), contacts, crossing = motion
     assert_identical(contacts, pliant.ccd(mesh, x0, x1))
-    same_intersections(crossing, pliant.dcd(mesh, x1, culling="cones"))
+    assert_identical(crossing, pliant.dcd(mesh, x1, culling="cones"))
     assert "contours" not in {stage.name for stage in contacts.stages}
 
 
@@ -70,7 +66,7 @@ def test_contacts_are_those_of_boxes(motion, name):
 @pytest.mark.parametrize("name", AT_REST)
 def test_intersections_are_those_of_boxes(motion, name):
     found, _, crossing = motion
-    same_intersections(run(name, found.mesh, found.x1), crossing)
+    assert_identical(run(name, found.mesh, found.x1), crossing)
 
 
 @pytest.mark.parametrize("culling", ["cones", "cones+front"])
@@ -87,7 +83,7 @@ def test_frame_after_frame(name, culling):
         contacts = baseline.advance(x1)
         assert_identical(contacts, pliant.ccd(scene.faces, x0, x1))
         assert_identical(boxes.advance(x1), contacts)
-        same_intersections(baseline.intersections(x1), boxes.intersections(x1))
+        assert_identical(baseline.intersections(x1), boxes.intersections(x1))
         found += len(contacts)
     assert found > 20
 
@@ -169,7 +165,7 @@ def test_a_contour_that_winds_twice(name):
         assert all(len(pliant.dcd(faces[patch], x, culling="brute")) == 0 for patch in patches_of(scene, free))
         expected = run("boxes", faces, x)
         assert len(expected) > 0
-        same_intersections(run(name, faces, x), expected)
+        assert_identical(run(name, faces, x), expected)
         if name != "star_contours":
             apart = x * (1, 1, 0) + (0, 0, 1) * np.arange(len(x))[:, None] / count
             assert_identical(run(name, faces, apart, x), pliant.ccd(faces, apart, x))
@@ -205,7 +201,7 @@ def test_a_ring_is_no_disc(name):
     x1[-1, 2] = 0.0
     expected = run("boxes", faces, x1)
     assert len(expected) > 0
-    same_intersections(run(name, faces, x1), expected)
+    assert_identical(run(name, faces, x1), expected)
 
 
 @pytest.mark.parametrize("name", MOVING)
@@ -230,7 +226,7 @@ def test_faces_that_are_turned_over_in_the_list(name):
     assert len(crossing) > 0
     assert marked(name, faces, pulled, pulled)[1][1] == 0
     assert_identical(run(name, faces, pulled, pulled), expected)
-    same_intersections(run(name, faces, pulled), crossing)
+    assert_identical(run(name, faces, pulled), crossing)
 
 
 # ---- names

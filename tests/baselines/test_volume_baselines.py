@@ -13,7 +13,7 @@ from pliant.baselines import run_volume
 from pliant.baselines.spatial_hashing import hashed, meeting
 from pliant.runtime.arrays import OptionError
 from tests.reference import volumes as truth
-from tests.shapes.meshes import assert_identical
+from tests.shapes.tables import assert_identical
 
 ALL_FOUND = ["naive_cells", "naive_cells_after_filters", "spatial_hashing"]
 UNFILTERED = ["naive_cells", "spatial_hashing"]

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import pliant
+from bench.fingerprints import columns_of
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.elementary.exact_integers import decide_in_integers
 from tests.reference import queries, rational
+from tests.shapes.tables import assert_identical
 
 COUNT, SEED = 10_000, 1
 TESTS = {"vertex_face": pliant.vertex_face, "edge_edge": pliant.edge_edge}
@@ -174,9 +176,9 @@ def test_direction_of_time_does_not_matter(mixture):
 def test_threads_do_not_matter(mixture):
     repeated = [np.concatenate([x] * 3) for x in (mixture.x0, mixture.x1)]  # several chunks
     answers = [TESTS[mixture.kind](*repeated, threads=threads) for threads in (1, 3)]
-    for column in ("hit", "toi", "toi_upper", "weights", "normal"):
-        np.testing.assert_array_equal(getattr(answers[0], column), getattr(answers[1], column), strict=True)
-        np.testing.assert_array_equal(getattr(answers[0], column)[-COUNT:], getattr(mixture.answer, column))
+    assert_identical(*answers)
+    for name, column in columns_of(mixture.answer):
+        np.testing.assert_array_equal(getattr(answers[0], name)[-COUNT:], column)
 
 
 @pytest.mark.parametrize("kind", TESTS)
@@ -189,8 +191,8 @@ def test_times_do_not_depend_on_the_other_queries(kind):
     together = TESTS[kind](x0, x1)
     for i in np.flatnonzero(np.isin(queries.family_names(1000, 7), ["huge", "tiny", "denormal", "mixed", "generic"])):
         alone = TESTS[kind](x0[i : i + 1], x1[i : i + 1])
-        np.testing.assert_array_equal(alone.toi, together.toi[i : i + 1])
-        np.testing.assert_array_equal(alone.toi_upper, together.toi_upper[i : i + 1])
+        for name, column in columns_of(together):
+            np.testing.assert_array_equal(getattr(alone, name), column[i : i + 1])
 
 
 @pytest.mark.parametrize("kind", TESTS)

@@ -12,13 +12,7 @@ from pliant.scenes.shapes import grid
 from tests.reference import triangles
 from tests.shapes.known_files import KNOWN, READERS
 from tests.shapes.meshes import soup
-
-COLUMNS = ("faces", "segments", "coplanar")
-
-
-def assert_identical(a, b):
-    for column in COLUMNS:
-        np.testing.assert_array_equal(getattr(a, column), getattr(b, column), err_msg=column, strict=True)
+from tests.shapes.tables import assert_identical
 
 
 def pairs_of(found):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import pliant
-from tests.shapes.meshes import assert_identical, motions
+from tests.shapes.meshes import motions
+from tests.shapes.tables import assert_identical
 
 MOTIONS = motions()
 SHEETS = 200

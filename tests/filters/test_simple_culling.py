@@ -13,7 +13,8 @@ import pytest
 import pliant
 from pliant.filters.sieve import FILTERS, sieve
 from tests.shapes.feature_pairs import FEATURES, KINDS, TESTS, kept_by, mixed_queries, near_misses
-from tests.shapes.meshes import assert_identical, motions
+from tests.shapes.meshes import motions
+from tests.shapes.tables import assert_identical
 
 SIMPLE = ("plane", "circle")
 MOTIONS = {name: motion for name, motion in motions().items() if name in ("crumpled_sheet", "ball_heap", "soup 0")}

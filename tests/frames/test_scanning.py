@@ -9,7 +9,7 @@ import pytest
 
 import pliant
 from pliant.frames.scanning import scan_frames
-from pliant.results.contacts import Contacts, Intersections
+from tests.shapes.tables import assert_identical
 
 
 @pytest.fixture(scope="module")
@@ -23,26 +23,16 @@ def found(sequence: pliant.Sequence) -> pliant.Scan:
     return pliant.scan(sequence)
 
 
-def assert_same_contacts(a: Contacts, b: Contacts) -> None:
-    for name in ("kind", "elements", "vertices", "toi", "toi_upper", "weights", "normal", "gap", "status"):
-        assert np.array_equal(getattr(a, name), getattr(b, name)), name
-
-
-def assert_same_pairs(a: Intersections, b: Intersections) -> None:
-    for name in ("faces", "segments", "coplanar"):
-        assert np.array_equal(getattr(a, name), getattr(b, name)), name
-
-
 def test_frames_are_those_of_single_queries(sequence: pliant.Sequence, found: pliant.Scan):
     assert [one.number for one in found.frames] == [0, 1, 2, 3]
     assert found.frames[0].contacts is None
     for one in found.frames:
         assert one.intersections is not None
-        assert_same_pairs(one.intersections, pliant.dcd(sequence.faces, sequence[one.number]))
+        assert_identical(one.intersections, pliant.dcd(sequence.faces, sequence[one.number]))
         if one.number:
             assert one.contacts is not None
             x0, x1 = sequence[one.number - 1], sequence[one.number]
-            assert_same_contacts(one.contacts, pliant.ccd(sequence.faces, x0, x1))
+            assert_identical(one.contacts, pliant.ccd(sequence.faces, x0, x1))
     assert found.contact_counts[1:].min() > 0
     assert found.intersection_counts.max() > 0
     assert found
@@ -56,10 +46,10 @@ def test_every_frame_of_kick(data_folder: Path):
     before = None
     for one, x in zip(scan_frames(kick), kick):
         assert one.intersections is not None
-        assert_same_pairs(one.intersections, pliant.dcd(kick.faces, x))
+        assert_identical(one.intersections, pliant.dcd(kick.faces, x))
         if before is not None:
             assert one.contacts is not None
-            assert_same_contacts(one.contacts, pliant.ccd(kick.faces, before, x))
+            assert_identical(one.contacts, pliant.ccd(kick.faces, before, x))
         before = x
 
 

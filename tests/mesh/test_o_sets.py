@@ -14,7 +14,7 @@ from tests.conftest import find_data_folder
 from tests.reference import o_sets as truth
 from tests.reference.volumes import ORDER
 from tests.shapes.blocks import COLUMNS, fan, grid, random_blocks, ring, tetrahedra
-from tests.shapes.meshes import assert_identical
+from tests.shapes.tables import assert_identical
 
 
 def assert_true(mesh):

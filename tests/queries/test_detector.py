@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pliant
-from tests.shapes.meshes import assert_identical, soup
+from tests.shapes.meshes import soup
 from tests.shapes.patches import PATCHES, sheet
-from tests.shapes.tables import CULLINGS, assert_same_everywhere
+from tests.shapes.tables import CULLINGS, assert_identical, assert_same_everywhere
 
 SCENES = pliant.scenes.names()
 
@@ -25,11 +25,6 @@ def deep_front(monkeypatch):
     """Fronts from the root down to the leaves: with the usual numbers those of small scenes have one or two levels."""
     monkeypatch.setattr("pliant.queries.detector.SEEDS", 1)
     monkeypatch.setattr(pliant.Detector, "above_leaves", 0)
-
-
-def assert_crossings_identical(a, b):
-    for column in ("faces", "segments", "coplanar"):
-        np.testing.assert_array_equal(getattr(a, column), getattr(b, column), err_msg=column, strict=True)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -65,7 +60,7 @@ def test_each_frame_is_that_of_a_fresh_query(name, culling, deep_front):
     detector = pliant.Detector(mesh, culling=culling, threads=2)
     assert len(detector.advance(frames[0])) == 0
     for x0, x1 in pairwise(frames):
-        assert_crossings_identical(detector.intersections(x0), pliant.dcd(mesh, x0))
+        assert_identical(detector.intersections(x0), pliant.dcd(mesh, x0))
         assert_identical(detector.advance(x1), pliant.ccd(mesh, x0, x1))
     assert (detector.front_size > 0) == ("front" in culling)
 
@@ -111,7 +106,7 @@ def test_patches_that_cones_must_not_cull(name, culling, deep_front):
     for x in (x1, x0, (x0 + x1) / 2, x1, x1 + 0.25, x0):
         contacts = detector.advance(x)
         assert_identical(contacts, pliant.ccd(mesh, at, x, culling="brute"))
-        assert_crossings_identical(detector.intersections(x), pliant.dcd(mesh, x, culling="brute"))
+        assert_identical(detector.intersections(x), pliant.dcd(mesh, x, culling="brute"))
         at, found = x, found + len(contacts)
     assert found > 20
 
@@ -169,7 +164,7 @@ def test_a_tree_that_is_worn_out_is_built_anew(culling, monkeypatch):
         x = mixed[scatter]
         contacts = detector.advance(x)
         assert_identical(contacts, pliant.ccd(mesh, at, x))
-        assert_crossings_identical(detector.intersections(x), pliant.dcd(mesh, x))
+        assert_identical(detector.intersections(x), pliant.dcd(mesh, x))
         at, found = x, found + len(contacts)
     assert found > 100
     assert len(count) >= 2
@@ -252,7 +247,7 @@ def test_tables_of_frames_before_stay_as_they_are():
     for table, (x0, x1) in zip(contacts[1:], pairwise(frames), strict=True):
         assert_identical(table, pliant.ccd(mesh, x0, x1))
     for table, x in zip(crossings, frames, strict=True):
-        assert_crossings_identical(table, pliant.dcd(mesh, x))
+        assert_identical(table, pliant.dcd(mesh, x))
     assert sum(map(len, contacts)) > 0
     assert sum(map(len, crossings)) > 0
 
@@ -260,7 +255,7 @@ def test_tables_of_frames_before_stay_as_they_are():
 def test_intersections_leave_the_motion_alone():
     mesh, frames = frames_of("crumpled_sheet", 3)
     detector = pliant.Detector(mesh, culling="cones+front")
-    assert_crossings_identical(detector.intersections(frames[2]), pliant.dcd(mesh, frames[2]))  # before any motion
+    assert_identical(detector.intersections(frames[2]), pliant.dcd(mesh, frames[2]))  # before any motion
     detector.advance(frames[0])
     detector.intersections(frames[2])
     assert_identical(detector.advance(frames[1]), pliant.ccd(mesh, frames[0], frames[1]))
@@ -313,7 +308,7 @@ def test_intersections_with_dynamic_assignment():
     assert_identical(detector.advance(scene.frames[2]), pliant.ccd(scene.faces, scene.frames[1], scene.frames[2]))
     crossing = detector.intersections(scene.frames[2])
     assert len(crossing) > 10
-    assert_crossings_identical(crossing, pliant.dcd(scene.faces, scene.frames[2]))
+    assert_identical(crossing, pliant.dcd(scene.faces, scene.frames[2]))
 
 
 def test_labels_may_be_changed_afterwards():
@@ -362,7 +357,7 @@ def test_frames_with_exact_truth(name, data_folder):
         assert_identical(detector.advance(x1), contacts)
         detector._x = x0.copy()  # once more, now with a front
     crossing = pliant.dcd(mesh, x1)
-    assert_crossings_identical(pliant.dcd(mesh, x1, culling="cones"), crossing)
+    assert_identical(pliant.dcd(mesh, x1, culling="cones"), crossing)
 
 
 @pytest.mark.data

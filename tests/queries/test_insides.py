@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -14,12 +14,7 @@ from pliant.runtime.threads import Crew
 from tests.reference import insides as truth
 from tests.reference.volumes import UNIT_CELLS
 from tests.shapes.solids import COLUMNS, SOLIDS, bent_cell, both, grid, pairs_of, random_mix
-
-
-def assert_identical(a, b):
-    for field in fields(a):
-        if field.name != "stages":
-            np.testing.assert_array_equal(getattr(a, field.name), getattr(b, field.name), field.name, strict=True)
+from tests.shapes.tables import assert_identical
 
 
 def integers_used(found):

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 import pliant
+from bench.fingerprints import columns_of
 from tests.conftest import find_data_folder
 from tests.reference import distances, proximity
 from tests.shapes.meshes import soup
+from tests.shapes.tables import assert_identical
 
 WIDTHS = (0.05, 0.3, 1.05)
 SIZES = (150, 700)
 LARGEST = 1500
-COLUMNS = ("kind", "elements", "vertices", "distance", "points", "weights", "normal")
 
 
 class Surface(NamedTuple):
@@ -121,8 +122,7 @@ def run(request):
 def test_threads(run, threads):
     surface, within, found = run
     again = pliant.proximity(surface.mesh, surface.x, within=within, threads=threads)
-    for column in COLUMNS:
-        np.testing.assert_array_equal(getattr(again, column), getattr(found, column), err_msg=column, strict=True)
+    assert_identical(again, found)
 
 
 def same(a, b, scale):
@@ -156,8 +156,7 @@ def test_objects(run, pairs):
     expected = {"all": same_object | ~same_object, "self": same_object, "inter": ~same_object}[pairs]
     for objects in (None, label):
         part = pliant.proximity(surface.mesh, surface.x, within=within, objects=objects, pairs=pairs)
-        for column in COLUMNS:
-            np.testing.assert_array_equal(getattr(part, column), getattr(found, column)[expected], err_msg=column)
+        assert_identical(part, found[expected])
 
 
 # ---- real surfaces
@@ -272,7 +271,7 @@ def test_wrong_positions():
 
 def test_nothing_near():
     found = pliant.proximity([(0, 1, 2)], TRIANGLE, within=1.0)
-    assert [getattr(found, column).shape for column in COLUMNS] == [
+    assert [column.shape for _, column in columns_of(found)] == [
         (0,),
         (0, 2),
         (0, 4),

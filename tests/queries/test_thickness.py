@@ -12,7 +12,8 @@ from tests.reference import proximity
 from tests.reference.distances import distance, gap
 from tests.reference.thickness import first_within, size
 from tests.reference.thickness_queries import FEATURES, random_radii, thick_queries
-from tests.shapes.meshes import Motion, as_sets, assert_identical, motions, soup
+from tests.shapes.meshes import Motion, as_sets, motions, soup
+from tests.shapes.tables import assert_identical
 
 TOLERANCE = 1e-6
 ROUNDING = 1e-11

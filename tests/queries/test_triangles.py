@@ -12,6 +12,7 @@ from pliant.filters.triangle_pairs import CULL_NAMES, CULLS
 from pliant.results.contacts import STATUS
 from tests.reference import rational
 from tests.reference import triangle_pairs as at_rest
+from tests.shapes.tables import assert_identical
 from tests.shapes.triangle_pairs import ALL, FEATURES, degenerate, drifting, left_by, one_by_one, whole
 
 SETS = {"drifting": drifting, "whole": whole, "degenerate": degenerate}
@@ -136,22 +137,17 @@ def test_conditions_change_nothing(tried, solver):
     subsets += [tuple(rng.permutation(CULLS)[: rng.integers(2, 6)]) for _ in range(10)]
     for culls in subsets:
         found = pliant.triangle_triangle(x0, x1, solver=solver, culls=culls)
-        assert_same(found, expected)
+        assert_identical(found, expected)
         used = [s.name for s in found.stages if s.name in CULL_NAMES]
         assert used == [n for c, n in zip(CULLS, CULL_NAMES) if c in culls]
-
-
-def assert_same(a, b):
-    for column in ("hit", "toi", "toi_upper", "kind", "features", "weights", "normal", "gap", "status"):
-        np.testing.assert_array_equal(getattr(a, column), getattr(b, column), err_msg=column)
 
 
 @pytest.mark.parametrize("distance", [1e-3, 0.3])
 def test_within_a_distance(distance):
     x0, x1 = drifting(1500, 8)
     answer = pliant.triangle_triangle(x0, x1, min_distance=distance)
-    assert_same(answer, pliant.triangle_triangle(x0, x1, min_distance=distance, culls=(), threads=3))
-    assert_same(answer, pliant.triangle_triangle(x0, x1, min_distance=np.full((1500, 6), distance / 2)))
+    assert_identical(answer, pliant.triangle_triangle(x0, x1, min_distance=distance, culls=(), threads=3))
+    assert_identical(answer, pliant.triangle_triangle(x0, x1, min_distance=np.full((1500, 6), distance / 2)))
     hit, toi, _ = one_by_one(x0, x1, min_distance=distance)
     np.testing.assert_array_equal(answer.hit, hit.any(axis=1))
     first = np.where(hit, toi, np.inf).min(axis=1)[answer.hit]
@@ -205,7 +201,7 @@ def test_a_few_pairs():
     x0, x1 = drifting(40, 3)
     exact = pliant.triangle_triangle(x0, x1, solver="exact", threads=1)
     np.testing.assert_array_equal(exact.hit, one_by_one(x0, x1, threads=1)[0].any(axis=1))
-    assert_same(exact, pliant.triangle_triangle(x0, x1, solver="exact", culls=(), threads=1))
+    assert_identical(exact, pliant.triangle_triangle(x0, x1, solver="exact", culls=(), threads=1))
     advanced = pliant.triangle_triangle(x0, x1, min_distance=0.05, threads=1)
     assert advanced.hit[exact.hit].all()
     assert 0.2 < exact.hit.mean() < 0.8

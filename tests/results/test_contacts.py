@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import pliant
+from bench.fingerprints import columns_of
 from pliant.queries.detect import DEFAULT_FILTERS
-from tests.shapes.meshes import COLUMNS, assert_identical, scene
+from tests.shapes.meshes import scene
+from tests.shapes.tables import assert_identical
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +23,10 @@ def test_shapes_and_types(contacts):
     k = len(contacts)
     assert k > 100
     shapes = {"kind": (k,), "elements": (k, 2), "vertices": (k, 4), "toi": (k,), "toi_upper": (k,)}
-    shapes |= {"weights": (k, 4), "normal": (k, 3)}
-    assert {column: getattr(contacts, column).shape for column in COLUMNS} == shapes
-    types = [getattr(contacts, column).dtype for column in COLUMNS]
-    assert types == [np.int8, np.int32, np.int32, *[np.float64] * 4]
+    shapes |= {"weights": (k, 4), "normal": (k, 3), "gap": (k,), "status": (k,), "cells": (k, 2), "inversion": (k,)}
+    assert {name: column.shape for name, column in columns_of(contacts)} == shapes
+    types = [column.dtype for _, column in columns_of(contacts)]
+    assert types == [np.int8, np.int32, np.int32, *[np.float64] * 5, np.int8, np.int32, np.bool_]
 
 
 def test_sorted_by_kind_then_elements(contacts):

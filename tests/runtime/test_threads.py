@@ -20,7 +20,8 @@ import pliant
 from pliant.runtime import jit
 from pliant.runtime import threads as pool
 from pliant.runtime.threads import Crew, Job
-from tests.shapes.meshes import assert_identical, scene
+from tests.shapes.meshes import scene
+from tests.shapes.tables import assert_identical
 
 # Every triangle moves through the whole unit cube, so every pair is tested: hours, if nobody stops it.
 # Ctrl-C may be ignored where tests run in the background, and what ignores it hands that on.

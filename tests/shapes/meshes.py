@@ -1,4 +1,4 @@
-"""What tests of whole meshes share: nasty triangle soups, small scenes, and what it means that two results agree."""
+"""What tests of whole meshes share: nasty triangle soups and small scenes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 import pliant
-
-COLUMNS = ("kind", "elements", "vertices", "toi", "toi_upper", "weights", "normal")
 
 # Small enough for brute force, large enough for a hierarchy of a few levels; passing_sheets has no contact on purpose.
 SCENE_SIZES = {
@@ -65,14 +63,6 @@ def soup(seed: int, faces: int = 40, vertices: int = 24, span: int = 6) -> Motio
 
 def motions() -> dict[str, Motion]:
     return {name: scene(name) for name in SCENE_SIZES} | {f"soup {seed}": soup(seed) for seed in range(3)}
-
-
-def assert_identical(a: pliant.Contacts, b: pliant.Contacts) -> None:
-    """Bit for bit, in the same order."""
-    for column in COLUMNS:
-        left, right = getattr(a, column), getattr(b, column)
-        assert left.dtype == right.dtype, column
-        np.testing.assert_array_equal(left, right, err_msg=column, strict=True)
 
 
 def as_sets(contacts: pliant.Contacts, vertex_name=None, face_name=None) -> tuple[dict, dict]:
