@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.mesh.o_sets import o_sets
-from pliant.mesh.orphans import TooManyOrphans
+from pliant.mesh.o_sets import TooManyOrphans, o_sets
 from tests.conftest import find_data_folder
 from tests.reference import o_sets as truth
 from tests.reference.volumes import ORDER
@@ -115,9 +114,9 @@ def test_numbers_do_not_matter():
 
 def test_more_orphans_than_usual(monkeypatch):
     mesh = pliant.VolumeMesh(fan(20))
-    expected = o_sets(mesh)
+    expected = o_sets(mesh.cell_table)
     monkeypatch.setattr("pliant.mesh.o_sets._USUAL_ORPHANS", 3)
-    for first, again in zip(expected, o_sets(mesh)):
+    for first, again in zip(expected, o_sets(mesh.cell_table)):
         np.testing.assert_array_equal(first, again, strict=True)
 
 
@@ -127,10 +126,10 @@ def test_too_many_orphans():
     mesh = pliant.VolumeMesh(fan(4))
     vertex_face, edge_edge = (len(pairs) for pairs in mesh.o_sets)
     assert vertex_face < edge_edge
-    assert len(o_sets(mesh, most=edge_edge)[1]) == edge_edge
+    assert len(o_sets(mesh.cell_table, most=edge_edge)[1]) == edge_edge
     for most in (edge_edge - 1, vertex_face - 1, 0):
         with pytest.raises(TooManyOrphans, match="static"):
-            o_sets(mesh, most=most)
+            o_sets(mesh.cell_table, most=most)
 
 
 def test_too_many_orphans_to_list_are_looked_at_by_static_assignment(monkeypatch):
@@ -151,7 +150,7 @@ def test_too_many_orphans_to_list_are_looked_at_by_static_assignment(monkeypatch
 
 def test_a_huge_fan_is_refused():
     with pytest.raises(TooManyOrphans, match="too many cells"):
-        o_sets(pliant.VolumeMesh(fan(3000)), most=2**20)
+        o_sets(pliant.VolumeMesh(fan(3000)).cell_table, most=2**20)
 
 
 # ---- what the paper prints

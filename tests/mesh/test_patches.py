@@ -241,7 +241,9 @@ def test_orientation_does_not_depend_on_windings():
     corners, face_sides = leaves.corners.copy(), leaves.sides.copy()
     corners[swapped] = corners[swapped][:, [1, 0, 2]]
     face_sides[swapped] = face_sides[swapped][:, [0, 2, 1]]
-    turned = patches_of(Elements(corners, leaves.face, face_sides), begin, len(mesh.edges), mesh.vertex_limit)
+    turned = patches_of(
+        Elements(corners, leaves.face, face_sides, leaves.corner_count), begin, len(mesh.edges), mesh.vertex_limit
+    )
     np.testing.assert_array_equal(turned.turned, swapped)
     assert not plain.turned.any()
     np.testing.assert_array_equal(turned.start, plain.start)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.mesh.features import assign_features, elements_of, gather_features
-from pliant.mesh.orphans import orphan_pairs
+from pliant.mesh.features import elements_of, gather_features, owned_by_first
 from tests.shapes.meshes import soup
 
 SOUPS = [soup(seed).mesh for seed in range(20)]
@@ -75,18 +74,55 @@ def test_components():
         assert len(groups) > 1 or vertices == 12
 
 
-@pytest.mark.parametrize("assign", [assign_features, gather_features])
-def test_every_feature_has_one_owner_that_contains_it(assign):
+@pytest.mark.parametrize("few", [False, True])
+def test_every_feature_has_one_owner_that_contains_it(few):
     for mesh in SOUPS:
         elements = elements_of(mesh)
-        owned = assign(elements, mesh.edges, mesh.vertex_limit)
+        if few:
+            owned = gather_features(elements, mesh.edges, mesh.vertex_limit)
+        else:
+            owned = owned_by_first(mesh.cell_table, np.arange(len(elements.face)))
         assert sorted(owned.vertex.tolist()) == mesh.vertices.tolist()
         assert sorted(owned.edge.tolist()) == list(range(len(mesh.edges)))
         for i, (corners, sides) in enumerate(zip(elements.corners.tolist(), elements.sides.tolist())):
             assert set(owned.vertex[owned.vertex_start[i] : owned.vertex_start[i + 1]].tolist()) <= set(corners)
             assert set(owned.edge[owned.edge_start[i] : owned.edge_start[i + 1]].tolist()) <= set(sides)
+            own_faces = owned.face[owned.face_start[i] : owned.face_start[i + 1]].tolist()
+            assert own_faces == ([i] if i < len(mesh.faces) else [])
         faces = np.flatnonzero(elements.face >= 0)
         assert elements.face[faces].tolist() == list(range(len(mesh.faces)))
+        assert owned.triangles.tolist() == mesh.faces.tolist()
+
+
+@pytest.mark.unit
+@pytest.mark.bounds
+def test_elements_are_cells():
+    """A face has three corners and one face, a degenerate one fewer corners; lists go both ways."""
+    counts = set()
+    for mesh in SOUPS[:6]:
+        table, elements = mesh.cell_table, element_vertices(mesh)
+        assert len(table.corners) == len(elements)
+        for i, vertices in enumerate(elements):
+            corners = table.corners[i, : table.corner_count[i]].tolist()
+            assert sorted(corners) == sorted(vertices)
+            assert set(table.corners[i].tolist()) == vertices
+            edges = table.edges.items[table.edges.start[i] : table.edges.start[i + 1]].tolist()
+            sides = mesh.face_edges[i][mesh.face_edges[i] >= 0].tolist() if i < len(mesh.faces) else None
+            assert edges == (sorted(set(sides)) if sides is not None else [e for e in edges if len(vertices) == 2])
+            faces = table.faces.items[table.faces.start[i] : table.faces.start[i + 1]].tolist()
+            assert faces == ([i] if i < len(mesh.faces) else [])
+            counts.add((i < len(mesh.faces), len(corners)))
+        rows = (table.edges, table.edge_cells), (table.faces, table.face_cells)
+        for features, cells in rows:
+            pairs = {(i, f) for i in range(len(elements)) for f in row(features, i)}
+            assert {(i, f) for f in range(len(cells.start) - 1) for i in row(cells, f)} == pairs
+        for v in range(mesh.vertex_limit):
+            assert row(table.vertex_cells, v) == [i for i, vertices in enumerate(elements) if v in vertices]
+    assert counts >= {(True, 3), (True, 2), (False, 2), (False, 1)}
+
+
+def row(rows, i):
+    return rows.items[rows.start[i] : rows.start[i + 1]].tolist()
 
 
 def element_vertices(mesh):
@@ -104,7 +140,7 @@ def test_orphans_are_what_no_separate_elements_contain():
     for mesh in SOUPS[:4]:
         elements = element_vertices(mesh)
         separate = [(a, b) for a in elements for b in elements if not a & b]
-        vertex_face, edge_edge = orphan_pairs(mesh, elements_of(mesh))
+        vertex_face, edge_edge = mesh.o_sets
         expected = [
             (v, f)
             for v in mesh.vertices.tolist()

@@ -12,9 +12,10 @@ from pliant import TriMesh, scenes
 from pliant.bounds.kdops import bound_union, bound_vertices
 from pliant.engine.prepare import roles_of
 from pliant.hierarchy.traverse import ALL, INTER, SELF, WITH_EDGES, WITH_VERTICES
-from pliant.mesh.features import Elements, assign_features, elements_of, gather_features
-from pliant.mesh.orphans import TooManyOrphans, incidence_of, orphan_pairs
-from pliant.pairs.dynamic import drop_adjacent, expand_dynamic, expand_orphans
+from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_VERTEX_FACE
+from pliant.mesh.features import Elements, elements_of, gather_features, owned_by_first
+from pliant.mesh.o_sets import TooManyOrphans, o_sets
+from pliant.pairs.dynamic import expand_dynamic, expand_listed, keep_separate
 from pliant.pairs.static import expand_static
 from pliant.scenes.shapes import grid, icosphere
 
@@ -89,57 +90,79 @@ def true_orphans(mesh, elements):
 # ---- the kernels, over all pairs of elements or those with overlapping boxes
 
 
+def first_owners(mesh, _leaves, order):
+    return owned_by_first(mesh.cell_table, order)
+
+
+def few_owners(mesh, leaves, _order):
+    return gather_features(leaves, mesh.edges, mesh.vertex_limit)
+
+
 class Setting(NamedTuple):
     """Elements in some order of places, and bounds: infinite ones where nothing moves."""
 
     mesh: TriMesh
+    order: np.ndarray  # ids of the elements, by place
     leaves: Elements
     owned: tuple
-    incidence: tuple
     orphans: tuple
-    bounds: tuple
+    bounds: tuple  # by place
+    bounds_by_id: tuple
     pairs: np.ndarray
     separate: np.ndarray  # which of the pairs share no vertex
 
     @classmethod
-    def of(cls, mesh, x0=None, x1=None, seed=0, assign=assign_features):
+    def of(cls, mesh, x0=None, x1=None, seed=0, assign=first_owners):
         elements = elements_of(mesh)
         order = np.random.default_rng(seed).permutation(len(elements.face))
         leaves = Elements(*(np.ascontiguousarray(a[order]) for a in elements))
-        owned = assign(leaves, mesh.edges, mesh.vertex_limit)
+        owned = assign(mesh, leaves, order)
         everything = np.tile([-np.inf, np.inf] * 3, (mesh.vertex_limit, 1))
         vertex_bounds = everything if x0 is None else bound_vertices(x0, x1)
         element_bounds = bound_union(vertex_bounds, leaves.corners)
-        bounds = vertex_bounds[owned.vertex], bound_union(vertex_bounds, owned.ends), element_bounds
+        of_owned = (bound_union(vertex_bounds, rows) for rows in (owned.vertex[:, None], owned.ends, owned.triangles))
+        by_id = (bound_union(vertex_bounds, rows) for rows in (mesh._edges, mesh._faces, elements.corners))
+        bounds, bounds_by_id = (*of_owned, element_bounds), (vertex_bounds, *by_id)
         i, j = np.triu_indices(len(order), 1)
         lower, upper = element_bounds[:, ::2], element_bounds[:, 1::2]
         meet = ((lower[i] <= upper[j]) & (lower[j] <= upper[i])).all(axis=1)
         pairs = np.stack((i, j), axis=1)[meet].astype(np.int32)
         a, b = leaves.corners[pairs[:, 0]], leaves.corners[pairs[:, 1]]
         separate = (a[:, :, None] != b[:, None, :]).all(axis=(1, 2))
-        incidence = incidence_of(mesh, leaves, owned)
-        return cls(mesh, leaves, owned, incidence, orphan_pairs(mesh, elements), bounds, pairs, separate)
+        return cls(mesh, order, leaves, owned, mesh._o_sets, bounds, bounds_by_id, pairs, separate)
 
     def static(self, pairs=None, labels=None, wanted=ALL):
-        return self._expanded(expand_static, (), self.pairs if pairs is None else pairs, labels, wanted)
+        pairs = self.pairs if pairs is None else pairs
+        selection = self._labels(labels), wanted, pairs, len(pairs)
+        return self._expanded(lambda first, *out: expand_static(self.owned, self.bounds, selection, first, *out), pairs)
 
     def dynamic(self, pairs=None, labels=None, wanted=ALL):
-        return self._expanded(expand_dynamic, (self.incidence,), self.pairs if pairs is None else pairs, labels, wanted)
+        pairs = (self.pairs if pairs is None else pairs).copy()
+        pairs = pairs[: keep_separate(self.leaves, self._labels(labels), wanted, pairs, len(pairs))]
+        ids, cells = self.order[pairs].astype(np.int32), self.mesh.cell_table
+        return self._expanded(
+            lambda first, *out: expand_dynamic(cells, self.bounds_by_id, ids, len(ids), first, *out), pairs
+        )
 
     def meeting_orphans(self):
         out = tuple(np.empty_like(o) for o in self.orphans)
-        vf, ee, compared = expand_orphans(self.incidence, self.bounds, *self.orphans, *out)
+        vf, ee, compared = expand_listed(self.bounds_by_id, *self.orphans, *out)
         assert compared == sum(map(len, self.orphans))
         return as_lists(out[0][:vf], out[1][:ee])
 
-    def _expanded(self, expand, extra, pairs, labels, wanted):
-        labels = np.zeros(len(self.leaves.face), np.int32) if labels is None else labels
-        out = np.empty((6 * len(pairs), 2), np.int32), np.empty((9 * len(pairs), 2), np.int32)
-        vf, ee, compared = expand(
-            self.leaves, self.owned, *extra, self.bounds, labels, wanted, pairs.copy(), len(pairs), *out
-        )
-        assert compared >= 0
-        return as_lists(out[0][:vf], out[1][:ee])
+    def _labels(self, labels):
+        return np.zeros(len(self.leaves.face), np.int32) if labels is None else labels
+
+    def _expanded(self, expand, pairs):
+        """With little room: what does not fit comes with the next call."""
+        out = np.empty((MOST_VERTEX_FACE + 20, 2), np.int32), np.empty((MOST_EDGE_EDGE + 20, 2), np.int32)
+        first, found = 0, ([], [])
+        while first < len(pairs):
+            vf, ee, compared, after = expand(first, *out)
+            assert compared >= 0
+            assert after > first
+            found, first = both(found, as_lists(out[0][:vf], out[1][:ee])), after
+        return found
 
 
 def as_lists(vertex_face, edge_edge):
@@ -166,7 +189,7 @@ def test_few_owners_bring_up_every_feature_pair_once(name):
     """And pairs of elements that own nothing to compare, which the traversal passes over, would bring up none."""
     mesh = MESHES[name]
     for seed in range(3):
-        setting = Setting.of(mesh, seed=seed, assign=gather_features)
+        setting = Setting.of(mesh, seed=seed, assign=few_owners)
         a, b = roles_of(setting.owned, "static")[setting.pairs.T]
         busy = ((a | b) & WITH_VERTICES > 0) | (a & b & WITH_EDGES > 0)
         assert setting.static(setting.pairs[busy]) == setting.static() == feature_pairs(mesh)
@@ -174,32 +197,33 @@ def test_few_owners_bring_up_every_feature_pair_once(name):
 
 def test_few_owners_are_few():
     mesh, owners = TriMesh(grid(20, 20)[0]), {}
-    for assign in (assign_features, gather_features):
-        owned = assign(elements_of(mesh), mesh.edges, mesh.vertex_limit)
+    elements = elements_of(mesh)
+    for assign in (first_owners, few_owners):
+        owned = assign(mesh, elements, np.arange(len(elements.face)))
         owners[assign] = [np.count_nonzero(np.diff(start)) for start in (owned.vertex_start, owned.edge_start)]
-    assert owners[gather_features][0] < 0.6 * owners[assign_features][0]
-    assert owners[gather_features][1] < 0.8 * owners[assign_features][1]
+    assert owners[few_owners][0] < 0.6 * owners[first_owners][0]
+    assert owners[few_owners][1] < 0.8 * owners[first_owners][1]
 
 
 @every_mesh
 def test_orphans_are_those_of_the_definition(name):
     mesh = MESHES[name]
-    elements = elements_of(mesh)
-    vertex_face, edge_edge = orphan_pairs(mesh, elements)
+    vertex_face, edge_edge = mesh.o_sets
     assert [list(map(tuple, vertex_face.tolist())), list(map(tuple, edge_edge.tolist()))] == list(
-        true_orphans(mesh, elements)
+        true_orphans(mesh, elements_of(mesh))
     )
     assert vertex_face.dtype == edge_edge.dtype == np.int32
-    order = np.random.default_rng(1).permutation(len(elements.face))
-    for first, again in zip((vertex_face, edge_edge), orphan_pairs(mesh, Elements(*(a[order] for a in elements)))):
-        np.testing.assert_array_equal(first, again)
+    order = np.random.default_rng(1).permutation(len(mesh.faces))
+    again = TriMesh(mesh.faces[order], mesh.loose_edges, mesh.loose_points).o_sets
+    assert sorted((v, order[f]) for v, f in again[0].tolist()) == list(map(tuple, vertex_face.tolist()))
+    np.testing.assert_array_equal(again[1], edge_edge)
 
 
 def test_soups_have_orphans_and_others():
     """Neither may be rare, or the tests above test nothing."""
     orphans = pairs = mixed = 0
     for mesh in map(soup, range(30)):
-        found, every = orphan_pairs(mesh, elements_of(mesh)), feature_pairs(mesh)
+        found, every = mesh.o_sets, feature_pairs(mesh)
         for kind in range(2):
             orphans += len(found[kind])
             pairs += len(every[kind])
@@ -216,7 +240,8 @@ def test_boxes_leave_both_the_same_pairs(name):
     assert both(dynamic, setting.meeting_orphans()) == static
     assert len(set(static[0])) == len(static[0]) > 100
     assert len(set(static[1])) == len(static[1]) > 100
-    kept = drop_adjacent(setting.leaves.corners, pairs := setting.pairs.copy(), len(setting.pairs))
+    labels = np.zeros(len(setting.order), np.int32)
+    kept = keep_separate(setting.leaves, labels, ALL, pairs := setting.pairs.copy(), len(setting.pairs))
     np.testing.assert_array_equal(pairs[:kept], setting.pairs[setting.separate])
     assert setting.dynamic(pairs[:kept]) == dynamic
 
@@ -253,17 +278,17 @@ def test_culling_of_elements_discards_more_with_dynamic_assignment():
 def test_fan_has_too_many_orphans():
     mesh = fan(60)
     with pytest.raises(TooManyOrphans, match="more than 100 orphan pairs"):
-        orphan_pairs(mesh, elements_of(mesh), most=100)
-    vertex_face, edge_edge = orphan_pairs(mesh, elements_of(mesh))
+        o_sets(mesh.cell_table, most=100)
+    vertex_face, edge_edge = mesh.o_sets
     every = feature_pairs(mesh)
     assert (len(vertex_face), len(edge_edge)) == (len(every[0]), len(every[1]))
 
 
 def test_more_orphans_than_usual(monkeypatch):
     mesh = fan(20)
-    expected = orphan_pairs(mesh, elements_of(mesh))
-    monkeypatch.setattr("pliant.mesh.orphans._USUAL_ORPHANS", 3)
-    for first, again in zip(expected, orphan_pairs(mesh, elements_of(mesh))):
+    expected = mesh.o_sets
+    monkeypatch.setattr("pliant.mesh.o_sets._USUAL_ORPHANS", 3)
+    for first, again in zip(expected, o_sets(mesh.cell_table)):
         np.testing.assert_array_equal(first, again)
 
 
@@ -316,7 +341,7 @@ def algorithm_3(mesh, as_printed):
 
 def test_algorithm_3_as_printed_loses_orphans():
     mesh = SHAPES["grid"]
-    orphans = [set(map(tuple, pairs.tolist())) for pairs in orphan_pairs(mesh, elements_of(mesh))]
+    orphans = [set(map(tuple, pairs.tolist())) for pairs in mesh.o_sets]
     printed, mended = (algorithm_3(mesh, as_printed) for as_printed in (True, False))
     assert orphans[0]
     assert orphans[1]

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.mesh.cell_features import cells_of, inner_pairs
-from pliant.pairs.cells import drop_adjacent_cells, expand_cells
+from pliant.hierarchy.traverse import ALL
+from pliant.mesh.features import Elements, owned_by_first
+from pliant.pairs.dynamic import expand_dynamic, keep_separate
+from pliant.pairs.static import expand_static
 from tests.reference import volumes as truth
 from tests.shapes.tables import assert_identical
 
@@ -255,16 +257,21 @@ def test_static_assignment_with_o_sets_misses_and_is_refused():
     """Errata 19, and section 5.2 of the paper: O-sets make up for adjacent cells with dynamic assignment only."""
     cells, x0, x1, _ = deformed(MIXES["tetra"], "inverted")
     mesh = pliant.VolumeMesh(cells)
-    table = cells_of(mesh)
-    count = len(mesh.types)
+    table, count = mesh.cell_table, len(mesh.types)
     pairs = np.array([(i, j) for i in range(count) for j in range(i + 1, count)], np.int32)
-    kept = drop_adjacent_cells(table, pairs, len(pairs))
-    everywhere = [np.tile((-np.inf, np.inf), (len(a), 3)) for a in (x0, mesh.edges, mesh.faces, mesh.types)]
-    selection = np.zeros(count, np.int32), 0, pairs, kept
+    none, labels = np.empty((count, 0), np.int32), np.zeros(count, np.int32)
+    leaves = Elements(table.corners, np.full(count, -1, np.int32), none, table.corner_count)
+    kept = keep_separate(leaves, labels, ALL, pairs, len(pairs))
     room = np.empty((400000, 2), np.int32), np.empty((400000, 2), np.int32)
 
     def looked_at(is_dynamic):
-        vf, ee, _, done = expand_cells(table, tuple(everywhere), selection, 0, is_dynamic, *room)
+        if is_dynamic:
+            everywhere = unbounded(x0, mesh.edges, mesh.faces, mesh.types)
+            vf, ee, _, done = expand_dynamic(table, everywhere, pairs, kept, 0, *room)
+        else:
+            owned = owned_by_first(table, np.arange(count))
+            everywhere = unbounded(owned.vertex, owned.edge, owned.face, mesh.types)
+            vf, ee, _, done = expand_static(owned, everywhere, (labels, ALL, pairs, kept), 0, *room)
         assert done == kept
         listed = mesh.o_sets
         out = [(0, *p) for p in (*room[0][:vf].tolist(), *listed[0].tolist())]
@@ -279,11 +286,18 @@ def test_static_assignment_with_o_sets_misses_and_is_refused():
         pliant.ccd(mesh, x0, x1, assignment="static with o-sets")
 
 
+def unbounded(*tables):
+    """Bounds that overlap with all others, for as many things as each table has."""
+    return tuple(np.tile((-np.inf, np.inf), (len(table), 3)) for table in tables)
+
+
 def test_pairs_within_one_owner():
-    mesh = pliant.VolumeMesh({"tetra": [(0, 1, 2, 3)]})
-    vertex_face, edge_edge = inner_pairs(cells_of(mesh))
-    assert len(vertex_face) == 4
-    assert len(edge_edge) == 3
+    """A cell with itself: errata 20."""
+    owned = owned_by_first(pliant.VolumeMesh({"tetra": [(0, 1, 2, 3)]}).cell_table, np.arange(1))
+    everywhere = unbounded(owned.vertex, owned.edge, owned.face, [0])
+    room, pairs = (np.empty((400, 2), np.int32), np.empty((400, 2), np.int32)), np.zeros((1, 2), np.int32)
+    vertex_face, edge_edge, _, done = expand_static(owned, everywhere, (pairs[0], ALL, pairs, 1), 0, *room)
+    assert (vertex_face, edge_edge, done) == (4, 3, 1)
 
 
 def test_input():

@@ -62,10 +62,11 @@ def scene_of(moving: Moving, tree: Tree | None = None) -> Prepared:
     mesh, x0, x1 = moving
     if tree is None:
         tree = Tree(np.empty(0, np.int32), np.zeros(2, np.int64), 0)
-    leaves = Elements(np.empty((0, 3), np.int32), np.empty(0, np.int32), np.empty((0, 3), np.int32))
+    none = np.empty((0, 3), np.int32)
+    leaves = Elements(none, np.empty(0, np.int32), none, np.empty(0, np.int8))
     scene = Prepared(
         x0, x1, 0.0, 1.0, mesh._faces, mesh._edges, leaves, no_features(0), tree, np.empty(0, np.int32), _NO_PAIRS,
-        all_roles(0), None, None, (_NO_PAIRS, _NO_PAIRS), None, mesh.vertices, None, NO_REACH,
+        all_roles(0), None, False, (_NO_PAIRS, _NO_PAIRS), None, mesh.vertices, None, NO_REACH,
     )  # fmt: skip
     return moved(scene, x0, x1)
 

@@ -20,9 +20,7 @@ from pliant.filters.csat_elements import cull_elements, cull_resting_elements
 from pliant.filters.sieve import ELEMENT_FILTERS, FILTERS, sieve
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, go_on
-from pliant.mesh.cell_features import Cells
-from pliant.pairs.cells import drop_adjacent_cells, expand_cells, expand_listed
-from pliant.pairs.dynamic import drop_adjacent, expand_dynamic, expand_orphans
+from pliant.pairs.dynamic import expand_dynamic, expand_listed, keep_separate
 from pliant.pairs.static import expand_static
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew, Stopped
@@ -51,9 +49,12 @@ class Found(NamedTuple):
 def chunks_of(
     scene: Prepared, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None, share: int = CHUNKS
 ) -> list:
-    """What the threads take one by one: parts of the front (None: all elements), then slices of orphans."""
-    step = 6 * BLOCK
-    orphans = [slice(begin, begin + step) for begin in range(0, max(map(len, scene.orphans)), step)]
+    """What the threads take one by one: parts of the front (None: all elements), then slices of orphans, and ranges of
+    elements that are looked at with themselves."""
+    step, count = 6 * BLOCK, len(scene.tree.order)
+    orphans: list = [slice(begin, begin + step) for begin in range(0, max(map(len, scene.orphans)), step)]
+    if scene.is_volume and scene.cells is None:
+        orphans += [range(begin, min(begin + BLOCK, count)) for begin in range(0, count, BLOCK)]
     if len(scene.tree.order) < 2:
         return orphans
     if plan.culling == "brute":
@@ -132,11 +133,14 @@ class Walker:
         self._waiting = 0  # pairs of chunks that did not fill the block: a call for a few pairs is mostly overhead
 
     def run(self, scene: Prepared, fitted: Fitted, chunk) -> None:
-        """Everything below a part of the front; or all elements by brute force; or a slice of the orphans."""
+        """Everything below a part of the front; or all elements by brute force; or a slice of the orphans; or a range
+        of elements, each with itself."""
         if chunk is None:
             self._run_brute(scene, fitted)
         elif isinstance(chunk, slice):
             self._run_orphans(scene, fitted, chunk)
+        elif isinstance(chunk, range):
+            self._run_alone(scene, fitted, chunk)
         else:
             self._run_nodes(scene, fitted, chunk)
 
@@ -157,6 +161,9 @@ class Walker:
         raise NotImplementedError
 
     def _run_orphans(self, scene: Prepared, fitted: Fitted, chunk: slice) -> None:
+        raise NotImplementedError
+
+    def _run_alone(self, scene: Prepared, fitted: Fitted, chunk: range) -> None:
         raise NotImplementedError
 
     def _run_brute(self, scene: Prepared, fitted: Fitted) -> None:
@@ -199,64 +206,54 @@ class Worker(Walker):
     def _run_orphans(self, scene: Prepared, fitted: Fitted, chunk: slice) -> None:
         clock = time.perf_counter()
         listed = scene.orphans[0][chunk], scene.orphans[1][chunk]
-        if scene.cells is None:
-            counts = expand_orphans(scene.incidence, fitted.features, *listed, *self._feature_pairs)
-        else:
-            counts = expand_listed(fitted.features, *listed, *self._feature_pairs)
-        vertex_face, edge_edge, compared = counts
+        vertex_face, edge_edge, compared = expand_listed(fitted.features, *listed, *self._feature_pairs)
         self.tally.add("orphans", compared, vertex_face + edge_edge, time.perf_counter() - clock)
         self._test(scene, VERTEX_FACE, scene.faces, vertex_face)
         self._test(scene, EDGE_EDGE, scene.edges, edge_edge)
 
+    def _run_alone(self, scene: Prepared, fitted: Fitted, chunk: range) -> None:
+        self.flush(scene, fitted)
+        self._element_pairs[: len(chunk)] = np.arange(chunk.start, chunk.stop, dtype=np.int32)[:, None]
+        self._expand_features(scene, fitted, len(chunk))
+
     def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:
         if scene.cells is not None:
-            self._expand_cells(scene, scene.cells, fitted, count)
-            return
-        if scene.incidence is not None:
-            count = drop_adjacent(scene.leaves.corners, self._element_pairs, count)
+            clock = time.perf_counter()
+            kept = keep_separate(scene.leaves, scene.labels, self.plan.wanted, self._element_pairs, count)
+            self.tally.add("separate cells", count, kept, time.perf_counter() - clock)
+            count = kept
         for name in (f for f in self.plan.filters if f in ELEMENT_FILTERS):
+            if name == "triangle" and scene.is_volume:
+                continue
             clock = time.perf_counter()
             kept = self._cull(scene, fitted, count, name == "triangle")
             self.tally.add("csat of elements" if name == "csat" else name, count, kept, time.perf_counter() - clock)
             count = kept
-        clock = time.perf_counter()
-        arguments = fitted.features, scene.labels, self.plan.wanted, self._element_pairs, count, *self._feature_pairs
-        if scene.incidence is None:
-            vertex_face, edge_edge, compared = expand_static(scene.leaves, scene.owned, *arguments)
-        else:
-            vertex_face, edge_edge, compared = expand_dynamic(scene.leaves, scene.owned, scene.incidence, *arguments)
-        self.tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)
-        self._test(scene, VERTEX_FACE, scene.faces, vertex_face)
-        self._test(scene, EDGE_EDGE, scene.edges, edge_edge)
+        self._expand_features(scene, fitted, count)
 
     def _cull(self, scene: Prepared, fitted: Fitted, count: int, by_planes: bool) -> int:
         """Move the pairs of elements that no axis separates to the front; returns how many there are."""
-        elements = scene.leaves.corners, fitted.points, scene.largest * scene.factor, fitted.reach
+        largest, pairs = scene.largest * scene.factor, self._element_pairs
+        if scene.is_volume:
+            are_separate = scene.cells is not None
+            return cull_cells(scene.leaves, fitted.points, largest, fitted.reach, pairs, count, are_separate)
         cull = cull_resting_elements if fitted.points.shape[1] == 9 else cull_elements
-        return cull(*elements, self._element_pairs, count, by_planes)
+        return cull(scene.leaves.corners, fitted.points, largest, fitted.reach, pairs, count, by_planes)
 
-    def _expand_cells(self, scene: Prepared, cells: Cells, fitted: Fitted, count: int) -> None:
-        pairs, is_dynamic = self._element_pairs, self.plan.assignment == "dynamic"
-        pairs[:count] = scene.tree.order[pairs[:count]]
-        if is_dynamic:
+    def _expand_features(self, scene: Prepared, fitted: Fitted, count: int) -> None:
+        """Look at the features of the first pairs of the block."""
+        pairs, done, is_first = self._element_pairs, 0, True
+        if scene.cells is not None:
+            pairs[:count] = scene.tree.order[pairs[:count]]
+        while done < count or is_first:
             clock = time.perf_counter()
-            kept = drop_adjacent_cells(cells, pairs, count)
-            self.tally.add("separate cells", count, kept, time.perf_counter() - clock)
-            count = kept
-        if "csat" in self.plan.filters:
-            clock = time.perf_counter()
-            kept = cull_cells(
-                cells, fitted.points, scene.largest * scene.factor, fitted.reach, pairs, count, is_dynamic
-            )
-            self.tally.add("csat of elements", count, kept, time.perf_counter() - clock)
-            count = kept
-        done = 0
-        while done < count:
-            clock = time.perf_counter()
-            selection = scene.labels, self.plan.wanted, pairs, count
-            vertex_face, edge_edge, compared, done = expand_cells(
-                cells, fitted.features, selection, done, is_dynamic, *self._feature_pairs
-            )
+            if scene.cells is None:
+                selection = scene.labels, self.plan.wanted, pairs, count
+                counts = expand_static(scene.owned, fitted.features, selection, done, *self._feature_pairs)
+            else:
+                counts = expand_dynamic(scene.cells, fitted.features, pairs, count, done, *self._feature_pairs)
+            vertex_face, edge_edge, compared, done = counts
+            is_first = False
             self.tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)
             self._test(scene, VERTEX_FACE, scene.faces, vertex_face)
             self._test(scene, EDGE_EDGE, scene.edges, edge_edge)

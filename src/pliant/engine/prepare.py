@@ -19,9 +19,8 @@ from pliant.filters.csat_elements import gather_corners, gather_resting_corners
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
 from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.traverse import INTER, PARTICIPANT, WITH_EDGES, WITH_VERTICES, Forest, all_roles
-from pliant.mesh.cell_features import Cells, inner_pairs
-from pliant.mesh.features import Elements, Owned, assign_features, elements_of, faces_of, gather_features, no_features
-from pliant.mesh.orphans import Incidence, incidence_of, orphan_pairs
+from pliant.mesh.cell_features import Cells
+from pliant.mesh.features import Elements, Owned, faces_of, gather_features, no_features, owned_by_first
 from pliant.mesh.patches import Patches, patches_of, twins_of
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
@@ -52,13 +51,13 @@ class Prepared(NamedTuple):
     leaves: Elements  # in the order of places
     owned: Owned  # by place
     tree: Tree
-    labels: np.ndarray  # object of each place; of each cell, by id
+    labels: np.ndarray  # object of each place
     label_range: np.ndarray  # of each node
     roles: np.ndarray  # of each place, for the traversal
     patches: Patches | None  # for normal cones
-    incidence: Incidence | None  # for dynamic assignment
-    orphans: tuple[np.ndarray, np.ndarray]  # the pairs of features that no two elements bring up: VF, EE
-    cells: Cells | None  # where elements are the cells of a volume mesh
+    is_volume: bool  # elements are the cells of a volume mesh
+    orphans: tuple[np.ndarray, np.ndarray]  # for dynamic assignment: VF, EE
+    cells: Cells | None  # for dynamic assignment, by id
     vertices: np.ndarray  # ids of those that take part
     approach: Approach | None  # where features need not touch to be in contact, or paths are curved
     reach: np.ndarray  # (n,) how far from its straight path a vertex can be in contact; of length 0 where it must touch
@@ -68,7 +67,7 @@ class Fitted(NamedTuple):
     """What depends on the motion that is left: bounds of everything up to some horizon."""
 
     forest: Forest
-    # Bounds of owned vertices, owned edges, elements by place; or of vertices, edges, faces and cells, by id.
+    # Bounds of owned vertices, edges and faces, and of elements, by place; for dynamic assignment of all, by id.
     features: tuple[np.ndarray, ...]
     points: np.ndarray  # corners of the elements by place, for the separating axis test; none where only faces count
     reach: np.ndarray  # of the elements by place, in the same units; or of length 0
@@ -80,7 +79,7 @@ def prepare(
 ) -> Prepared:  # fmt: skip
     """Topology and hierarchy; features: are edges and vertices wanted, or only faces."""
     clock = time.perf_counter()
-    elements = elements_of(mesh) if features or "cones" in plan.culling else faces_of(mesh)
+    elements = mesh._elements if features or "cones" in plan.culling else faces_of(mesh)
     labels = np.zeros(len(x0), np.int32) if objects is None else objects
     clock = tally.lap("topology", clock)
     reach = NO_REACH if approach is None else reach_of(approach)
@@ -95,9 +94,9 @@ def prepare(
         tree = split_elements(element_bounds, crew)
     leaves = Elements(*(np.take(a, tree.order, axis=0) for a in elements))
     labels = np.ascontiguousarray(labels[leaves.corners[:, 0]], np.int32)
-    if features:
-        assign = gather_features if plan.assignment == "static" else assign_features
-        owned = assign(leaves, mesh.edges, len(x0))
+    cells, orphans = _dynamic(mesh, plan) if features else (None, _NO_ORPHANS)
+    if features and cells is None:
+        owned = gather_features(leaves, mesh._edges, len(x0))
     else:
         owned = no_features(len(leaves.face))
     edges = mesh._edges if features else np.empty((0, 2), np.int32)
@@ -105,7 +104,7 @@ def prepare(
         x0, x1, 0.0, 1.0, mesh._faces, edges, leaves, owned,
         tree, labels, label_ranges(labels, tree.begin), roles_of(owned, plan.assignment),
         patches_of(leaves, tree.begin, len(mesh.edges), len(x0)) if with_cones else None,
-        *_dynamic(mesh, leaves, owned, plan), None, owned.vertex, approach, reach,
+        False, orphans, cells, owned.vertex if cells is None else mesh.vertices, approach, reach,
     )  # fmt: skip
     tally.lap("hierarchy", clock)
     return moved(scene, x0, x1)
@@ -127,22 +126,22 @@ def prepare_volume(
 ) -> Prepared:  # fmt: skip
     """Topology and hierarchy of the cells of a volume mesh."""
     clock = time.perf_counter()
-    cells, none = mesh.cell_table, np.empty((0, 2), np.int32)
-    listed = mesh._o_sets if plan.assignment == "dynamic" else inner_pairs(cells)
+    table, (cells, orphans) = mesh.cell_table, _dynamic(mesh, plan)
     clock = tally.lap("topology", clock)
     reach = NO_REACH if approach is None else reach_of(approach)
     vertex_bounds = bound_vertices(x0, x1, plan.bounds, reach=reach, crew=crew)
-    element_bounds = bound_union(vertex_bounds, cells.corners, crew)
+    element_bounds = bound_union(vertex_bounds, table.corners, crew)
     clock = tally.lap("bounds", clock)
     tree = split_elements(element_bounds, crew)
-    corners = np.take(cells.corners, tree.order, axis=0)
-    leaves = Elements(corners, np.full(len(corners), -1, np.int32), np.empty((len(corners), 0), np.int32))
+    corners, corner_count = (np.take(a, tree.order, axis=0) for a in (table.corners, table.corner_count))
+    leaves = Elements(corners, np.full(len(corners), -1, np.int32), np.empty((len(corners), 0), np.int32), corner_count)
     labels = np.zeros(len(x0), np.int32) if objects is None else objects
-    labels = np.ascontiguousarray(labels[cells.corners[:, 0]], np.int32)
+    labels = np.ascontiguousarray(labels[corners[:, 0]], np.int32)
+    owned = owned_by_first(table, tree.order) if cells is None else no_features(len(corners))
     scene = Prepared(
-        x0, x1, 0.0, 1.0, mesh._faces, mesh._edges, leaves, no_features(len(corners)),
-        tree, labels, label_ranges(labels[tree.order], tree.begin), all_roles(len(corners)), None, None,
-        (none, none) if plan.wanted == INTER else listed, cells, mesh.vertices, approach, reach,
+        x0, x1, 0.0, 1.0, mesh._faces, mesh._edges, leaves, owned,
+        tree, labels, label_ranges(labels, tree.begin), roles_of(owned, plan.assignment), None,
+        True, orphans, cells, mesh.vertices, approach, reach,
     )  # fmt: skip
     tally.lap("hierarchy", clock)
     return moved(scene, x0, x1)
@@ -159,15 +158,14 @@ def reach_of(approach: Approach) -> np.ndarray:
     return reach + 0.126 * approach.paths.bend if len(approach.paths.bend) else reach
 
 
-def _dynamic(
-    mesh: TriMesh, leaves: Elements, owned: Owned, plan: Plan
-) -> tuple[Incidence | None, tuple[np.ndarray, np.ndarray]]:
-    """Incidence and orphans where assignment is dynamic; orphans are connected, so none are between objects."""
-    none = np.empty((0, 2), np.int32)
+_NO_ORPHANS = np.empty((0, 2), np.int32), np.empty((0, 2), np.int32)
+
+
+def _dynamic(mesh: TriMesh | VolumeMesh, plan: Plan) -> tuple[Cells | None, tuple[np.ndarray, np.ndarray]]:
+    """Cells and orphans where assignment is dynamic; orphans are connected, so none are between objects."""
     if plan.assignment == "static":
-        return None, (none, none)
-    incidence = incidence_of(mesh, leaves, owned)
-    return incidence, (none, none) if plan.wanted == INTER else orphan_pairs(mesh, leaves)
+        return None, _NO_ORPHANS
+    return mesh.cell_table, _NO_ORPHANS if plan.wanted == INTER else mesh._o_sets
 
 
 def moved(scene: Prepared, x0: np.ndarray, x1: np.ndarray) -> Prepared:
@@ -199,12 +197,11 @@ def fit(
         scene, vertex_bounds, place_bounds, horizon, crew, new if features else None
     )
     roles = scene.roles if features else all_roles(len(place_bounds))
-    of_elements = corners if scene.cells is None else scene.cells.corners
     fitted = Fitted(
         Forest(nodes, place_bounds, scene.tree.begin, np.zeros(len(nodes), np.int8), scene.label_range, roles),
         bounds_of,
         points,
-        _furthest(scene.reach, of_elements) * scene.factor if len(scene.reach) else NO_REACH,
+        _furthest(scene.reach, corners) * scene.factor if len(scene.reach) else NO_REACH,
     )
     tally.lap("fit", clock)
     return fitted
@@ -215,24 +212,32 @@ def _bounds_of_features(
     new: Callable[[str], New] | None,
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:  # fmt: skip
     """Bounds of the features, and the corners of the elements; new: where to put them, None where none are wanted."""
-    x0, x1, owned, corners = scene.x0, scene.x1, scene.owned, scene.leaves.corners
-    if scene.cells is not None and new is not None:
+    if new is None or (scene.cells is None and len(scene.owned.vertex) == 0):
+        none = np.empty((0, of_places.shape[1]))
+        return (none, none, none, of_places), np.empty((0, 18))
+    x0, x1, owned = scene.x0, scene.x1, scene.owned
+    if scene.cells is None:
+        of_owned = bound_union(of_vertices, owned.vertex[:, None], crew, new("owned vertices"))
+        of_edges = bound_union(of_vertices, owned.ends, crew, new("owned edges"))
+        has_one = len(owned.face) == len(of_places) and not scene.is_volume  # each element is one face
+        of_faces = of_places if has_one else bound_union(of_vertices, owned.triangles, crew, new("owned faces"))
+        bounds_of = of_owned, of_edges, of_faces, of_places
+    else:
         of_cells = new("cells")(of_places.shape)
         of_cells[scene.tree.order] = of_places
         of_edges = bound_union(of_vertices, scene.edges, crew, new("edges"))
-        of_faces = bound_union(of_vertices, scene.faces, crew, new("faces"))
-        points = gather_cells(scene.cells, x0, x1, horizon, scene.factor, crew, new("corners"))
-        return (of_vertices, of_edges, of_faces, of_cells), points
-    if new is None or len(owned.vertex) == 0:
-        none = np.empty((0, of_places.shape[1]))
-        return (none, none, of_places), np.empty((0, 18))
-    of_owned = bound_union(of_vertices, owned.vertex[:, None], crew, new("owned vertices"))
-    of_edges = bound_union(of_vertices, owned.ends, crew, new("owned edges"))
-    if x0 is x1 and scene.patches is None:
-        points = gather_resting_corners(corners, x0, scene.factor, crew, new("corners"))
+        if scene.is_volume:
+            of_faces = bound_union(of_vertices, scene.faces, crew, new("faces"))
+        else:
+            of_faces = of_cells[: len(scene.faces)]  # they come first, and each is a cell
+        bounds_of = of_vertices, of_edges, of_faces, of_cells
+    if scene.is_volume:
+        points = gather_cells(scene.leaves, x0, x1, horizon, scene.factor, crew, new("corners"))
+    elif x0 is x1 and scene.patches is None:
+        points = gather_resting_corners(scene.leaves.corners, x0, scene.factor, crew, new("corners"))
     else:
-        points = gather_corners(corners, x0, x1, horizon, scene.factor, crew, new("corners"))
-    return (of_owned, of_edges, of_places), points
+        points = gather_corners(scene.leaves.corners, x0, x1, horizon, scene.factor, crew, new("corners"))
+    return bounds_of, points
 
 
 def _furthest(reach: np.ndarray, corners: np.ndarray) -> np.ndarray:

@@ -14,7 +14,8 @@ import numpy as np
 
 from pliant.arithmetic.vec3 import add
 from pliant.filters.axes import exceeds, leaned, slack_along
-from pliant.mesh.cell_features import Cells, cells_adjacent
+from pliant.mesh.cell_features import cells_adjacent
+from pliant.mesh.features import Elements
 from pliant.runtime.arrays import New
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.threads import ALONE, Crew
@@ -23,8 +24,9 @@ _LEANED = 3  # times
 
 
 def gather_cells(
-    cells: Cells, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, crew: Crew = ALONE, new: New = np.empty
-) -> np.ndarray:
+    cells: Elements, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, crew: Crew = ALONE,
+    new: New = np.empty,
+) -> np.ndarray:  # fmt: skip
     """(c, 6 w + 6) positions of the corners of every cell, w at most, and their mean: at the start, then at the end.
 
     factor: a power of two that brings the largest coordinate near 1.

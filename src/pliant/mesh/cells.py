@@ -205,6 +205,45 @@ def list_corners(types: np.ndarray, corners: np.ndarray) -> Rows:
     return Rows(starts_of(types, _LONG_CORNER_COUNT), corners[np.arange(MOST_CORNERS) < CORNER_COUNT[types, None]])
 
 
+def list_distinct(ids: np.ndarray) -> Rows:
+    """What each row of an (m, k) array names, each id once, ascending; negative ones are none."""
+    start, items = np.zeros(len(ids) + 1, np.int64), np.empty(ids.size, np.int32)
+    return Rows(start, items[: _list_distinct(ids, start, items)])
+
+
+@kernel
+def _list_distinct(ids, start, items):
+    """Returns how many there are."""
+    found, total = np.empty(ids.shape[1] + 1, np.int32), 0
+    for i in range(len(ids)):
+        count = 0
+        for k in range(ids.shape[1]):
+            if ids[i, k] >= 0:
+                count = _insert(found, count, ids[i, k])
+        for k in range(count):
+            items[total + k] = found[k]
+        total += count
+        start[i + 1] = total
+    return total
+
+
+@kernel
+def keep_distinct(corners, out, count):
+    """out : the different corners of each row, in their order, the last one repeated to fill up; count : (m,) int8."""
+    for i in range(len(corners)):
+        n = 0
+        for k in range(corners.shape[1]):
+            v, is_new = corners[i, k], True
+            for m in range(n):
+                is_new = is_new and out[i, m] != v
+            if is_new:
+                out[i, n] = v
+                n += 1
+        for k in range(n, corners.shape[1]):
+            out[i, k] = out[i, n - 1]
+        count[i] = n
+
+
 def transpose(lists: Rows, count: int) -> Rows:
     """Lists that belong to each of count items: the rows that have it, ascending."""
     start, rows = np.zeros(count + 1, np.int64), np.empty(len(lists.items), np.int32)

@@ -27,13 +27,13 @@ from pliant.mesh.cells import (
     number_triangles,
     starts_of,
 )
-from pliant.mesh.changed.cell_table import cell_table_jobs, reach_jobs
+from pliant.mesh.changed.cell_table import cell_table_jobs, neighbourhood_jobs
 from pliant.mesh.changed.edges import EdgeTable, find_sides, mark_edges, merge_edges, triangle_sides
 from pliant.mesh.changed.faces import FaceTable, find_faces, number_faces
 from pliant.mesh.changed.features import GAINED, LOST, UNTOUCHED, Change, Kind, Known
 from pliant.mesh.changed.lists import carry_rows, merge_lists, pick_lists, pick_renamed, pick_rows
 from pliant.mesh.changed.o_sets import o_set_jobs
-from pliant.mesh.orphans import TooManyOrphans
+from pliant.mesh.o_sets import TooManyOrphans
 from pliant.mesh.triangles import TriMesh
 from pliant.runtime.jit import kernel
 from pliant.runtime.threads import Crew, Job
@@ -95,7 +95,7 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
         jobs |= cell_table_jobs(old, new, change)
         if "_o_sets" in known:
             orphans = o_set_jobs(old, new, change, crew.threads)
-        jobs |= orphans | reach_jobs(new, 2 * crew.threads)  # nobody waits for these: they fill up what is left
+        jobs |= orphans | neighbourhood_jobs(new, 2 * crew.threads)  # nobody waits for these: they fill up what is left
     try:
         crew.flow(jobs)
     except TooManyOrphans:  # said when they are asked for, as in a fresh mesh; all else once more

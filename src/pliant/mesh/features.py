@@ -1,32 +1,40 @@
 """Elements and the features they own: what the hierarchy is built over and what makes each feature pair come once.
 
-An element is a face, a loose edge or a loose point. Static assignment (representative triangles; Algorithm 4 of paper
-004): each vertex and each edge belongs to one element that contains it, and a pair of features is looked at where the
-pair of its owners is. That needs *every* pair of owners to be visited, adjacent ones too.
+An element is a face, a loose edge or a loose point of a surface, or a cell of a volume mesh. Static assignment
+(representative triangles; Algorithm 4 of paper 004): each feature belongs to one element that contains it, and a pair
+of features is looked at where the pair of its owners is. That needs *every* pair of owners to be visited, adjacent ones
+too, and each owner with itself.
 
-Which one owns a feature is free. The first is what dynamic assignment builds on. Static assignment is faster the fewer
-there are that own anything: two elements without a vertex to test or edges on both sides need not be looked at. Of the
-pairs with overlapping boxes of armadillo-rollers at rest that is 9 % with first owners, and 46 % with few.
+Which one owns a feature is free. The first is what dynamic assignment builds on (``cell_features.py``). Static
+assignment is faster the fewer there are that own anything: two elements without a vertex to test or edges on both sides
+need not be looked at. Of the pairs with overlapping boxes of armadillo-rollers at rest that is 9 % with first owners,
+and 46 % with few.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant.mesh.triangles import TriMesh
+from pliant.mesh.cell_features import Cells
+from pliant.mesh.cells import Rows
 from pliant.runtime.jit import helper, kernel
+
+if TYPE_CHECKING:
+    from pliant.mesh.triangles import TriMesh
 
 
 class Elements(NamedTuple):
-    corners: np.ndarray  # (k, 3) int32 vertices; an edge names its second twice, a point its vertex three times
+    # (k, 3) int32 vertices; an edge names its second twice, a point its vertex three times. Of cells (k, 8), likewise.
+    corners: np.ndarray
     face: np.ndarray  # (k,) int32 face id, -1 for loose edges and points
     sides: np.ndarray  # (k, 3) int32 ids of its edges, -1 where there is none
+    corner_count: np.ndarray  # (k,) int8, the others are repetitions
 
 
 class Owned(NamedTuple):
-    """Features by owner: element i owns vertex[vertex_start[i]:vertex_start[i + 1]], and edges likewise.
+    """Features by owner: element i owns vertex[vertex_start[i]:vertex_start[i + 1]], edges and faces likewise.
 
     In the order of the owners, so that what is looked at together lies together in memory.
     """
@@ -36,12 +44,15 @@ class Owned(NamedTuple):
     edge_start: np.ndarray  # (k + 1,) int32
     edge: np.ndarray  # int32 edge ids
     ends: np.ndarray  # (e, 2) int32 the vertices of those edges
+    face_start: np.ndarray  # (k + 1,) int32
+    face: np.ndarray  # int32 face ids
+    triangles: np.ndarray  # (f, 3) int32 the vertices of those faces
 
 
 def elements_of(mesh: TriMesh) -> Elements:
     """Faces first, then the edges that no face has, then the points that nothing else names."""
-    if not len(mesh.loose_edges) and not len(mesh.loose_points):
-        return Elements(mesh._faces, np.arange(len(mesh.faces), dtype=np.int32), mesh._face_edges)
+    if not len(mesh._loose_edges) and not len(mesh._loose_points):
+        return _faces_with(mesh, mesh._face_edges)
     loose_edges = np.flatnonzero(mesh.edge_face_count == 0).astype(np.int32)
     covered = np.zeros(mesh.vertex_limit, bool)
     covered[mesh.faces.ravel()] = True
@@ -54,56 +65,69 @@ def elements_of(mesh: TriMesh) -> Elements:
     face[: len(mesh.faces)] = np.arange(len(mesh.faces))
     sides[: len(mesh.faces)] = mesh.face_edges
     sides[len(mesh.faces) : len(mesh.faces) + len(ends), 0] = loose_edges
-    return Elements(corners, face, sides)
+    counts = np.repeat(np.array((3, 2, 1), np.int8), (len(mesh.faces), len(ends), len(points)))
+    return Elements(corners, face, sides, counts)
 
 
 def faces_of(mesh: TriMesh) -> Elements:
     """The faces alone, with no sides: for what happens between faces only."""
-    return Elements(mesh._faces, np.arange(len(mesh.faces), dtype=np.int32), np.full(mesh.faces.shape, -1, np.int32))
+    return _faces_with(mesh, np.full(mesh._faces.shape, -1, np.int32))
+
+
+def _faces_with(mesh: TriMesh, sides: np.ndarray) -> Elements:
+    count = len(mesh._faces)
+    return Elements(mesh._faces, np.arange(count, dtype=np.int32), sides, np.full(count, 3, np.int8))
 
 
 def no_features(count: int) -> Owned:
     """So many elements that own nothing."""
-    none, starts = np.empty(0, np.int32), np.zeros(count + 1, np.int32)
-    return Owned(starts, none, starts, none, np.empty((0, 2), np.int32))
+    none, starts, rows = np.empty(0, np.int32), np.zeros(count + 1, np.int32), np.empty((0, 3), np.int32)
+    return Owned(starts, none, starts, none, np.empty((0, 2), np.int32), starts, none, rows)
 
 
-def assign_features(elements: Elements, edges: np.ndarray, vertex_count: int) -> Owned:
-    """The first element in the given order that has a feature owns it."""
-    starts = np.zeros((2, len(elements.corners) + 1), np.int32)
-    vertex, edge = np.empty(vertex_count, np.int32), np.empty(len(edges), np.int32)
-    count = _give_to_first(elements.corners, elements.sides, starts, vertex, edge)
-    return Owned(starts[0], vertex[:count].copy(), starts[1], edge, np.take(edges, edge, axis=0))
+def owned_by_first(cells: Cells, order: np.ndarray) -> Owned:
+    """What cells own, each feature by the first that has it; order : (k,) ids of the cells, all of them."""
+    (vertex_start, vertex), (edge_start, edge), (face_start, face) = (
+        _rows_in_order(rows, order) for rows in (cells.owned_vertices, cells.owned_edges, cells.owned_faces)
+    )
+    ends, triangles = np.take(cells.ends, edge, axis=0), np.take(cells.triangles, face, axis=0)
+    return Owned(vertex_start, vertex, edge_start, edge, ends, face_start, face, triangles)
+
+
+def _rows_in_order(rows: Rows, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    start, items = np.zeros(len(order) + 1, np.int32), np.empty(len(rows.items), np.int32)
+    _copy_in_order(rows, order, start, items)
+    return start, items
+
+
+@kernel
+def _copy_in_order(rows, order, start, items):
+    count = 0
+    for p in range(len(order)):
+        for s in range(rows.start[order[p]], rows.start[order[p] + 1]):
+            items[count] = rows.items[s]
+            count += 1
+        start[p + 1] = count
 
 
 def gather_features(elements: Elements, edges: np.ndarray, vertex_count: int) -> Owned:
-    """Few elements own all features, greedily in the given order."""
+    """Few elements own all vertices and edges, greedily in the given order; every face owns itself."""
     vertex_owner, edge_owner = np.full(vertex_count, -1, np.int32), np.full(len(edges), -1, np.int32)
     _give_to_few(elements.corners, elements.sides, vertex_owner, edge_owner)
     vertex_start, vertex = _owned(elements.corners, vertex_owner)
     edge_start, edge = _owned(elements.sides, edge_owner)
-    return Owned(vertex_start, vertex, edge_start, edge, np.take(edges, edge, axis=0))
+    ends = np.take(edges, edge, axis=0)
+    return Owned(vertex_start, vertex, edge_start, edge, ends, *_own_faces(elements))
 
 
-@kernel
-def _give_to_first(corners, sides, starts, vertex, edge):
-    """Writes the lists of Owned, starts : (2, k + 1) of vertices and of edges; returns how many vertices there are.
-    Every edge has an element."""
-    vertex_taken, edge_taken = np.zeros(len(vertex), np.bool_), np.zeros(len(edge), np.bool_)
-    vertices = edge_count = 0
-    for i in range(len(corners)):
-        for k in range(3):
-            v, e = corners[i, k], sides[i, k]
-            if not vertex_taken[v]:
-                vertex_taken[v] = True
-                vertex[vertices] = v
-                vertices += 1
-            if e >= 0 and not edge_taken[e]:
-                edge_taken[e] = True
-                edge[edge_count] = e
-                edge_count += 1
-        starts[0, i + 1], starts[1, i + 1] = vertices, edge_count
-    return vertices
+def _own_faces(elements: Elements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """face_start, face and triangles of Owned, for elements that are one face or none."""
+    is_face = elements.face >= 0
+    if is_face.all():
+        return np.arange(len(is_face) + 1, dtype=np.int32), elements.face, elements.corners
+    start = np.zeros(len(is_face) + 1, np.int32)
+    np.cumsum(is_face, out=start[1:])
+    return start, elements.face[is_face], elements.corners[is_face]
 
 
 @kernel

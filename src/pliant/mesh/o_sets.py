@@ -1,4 +1,4 @@
-"""The O-sets of a volume mesh: pairs of features that no two separate cells contain.
+"""The O-sets of a mesh: pairs of features that no two separate cells contain.
 
 Dynamic assignment (paper 004, section 5) skips adjacent cells, those that share a vertex. A pair (vertex, face) or
 (edge, edge) without a common vertex is an orphan exactly if *every* pair of a cell of the one and a cell of the other
@@ -11,20 +11,22 @@ cells are in near(a). One pass over the surroundings of a single cell of a finds
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.mesh.cell_features import cells_adjacent
-from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
+from pliant.mesh.cell_features import Cells, cells_adjacent
+from pliant.runtime.arrays import MeshError
 from pliant.runtime.jit import helper, in_line, kernel
 
-if TYPE_CHECKING:
-    from pliant.mesh.volumes import VolumeMesh
-
+MOST_ORPHANS = 2**25  # of each kind: 256 MB
 _USUAL_ORPHANS = 2**18
 MASKED = 62  # cells that have a bit in a mask
 _ALL = -1  # mask of the vertices of the feature itself: whatever has one of them is adjacent to all cells of it
+
+
+class TooManyOrphans(MeshError):
+    """A fan of n cells around one vertex has about n^2 orphans; static assignment needs no list of them."""
 
 
 class Marks(NamedTuple):
@@ -33,14 +35,14 @@ class Marks(NamedTuple):
     near: np.ndarray  # (c,) int32, the near cells
 
 
-def o_sets(mesh: VolumeMesh, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, np.ndarray]:
+def o_sets(cells: Cells, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, np.ndarray]:
     """Orphans (vertex, face) and (edge, edge), (k, 2) int32 each, sorted, the smaller edge first.
 
     Raises TooManyOrphans if there are more than ``most`` of one kind.
     """
-    cells = mesh.cell_table
-    every_edge = np.arange(len(mesh._edges), dtype=np.int32)
-    vertex_face = find_orphans(_faces_of_vertices, cells, mesh._vertices, cells.owned_faces, most)
+    every_edge = np.arange(len(cells.ends), dtype=np.int32)
+    vertices = np.flatnonzero(np.diff(cells.vertex_cells.start)).astype(np.int32)
+    vertex_face = find_orphans(_faces_of_vertices, cells, vertices, cells.owned_faces, most)
     edge_edge = find_orphans(_edges_of_edges, cells, every_edge, cells.owned_edges, most)
     return _as_pairs(np.sort(vertex_face)), _as_pairs(np.sort(edge_edge))
 

@@ -126,7 +126,7 @@ def _find_discs(elements, leaf, twin, seam, counts, out):
 
     counts: of vertices and edges.
     """
-    corners, face, sides = elements
+    corners, face, sides = elements.corners, elements.face, elements.sides
     is_disc, size = out
     count, leaves = len(corners), len(is_disc) // 2
     faces, broken = np.zeros(2 * leaves, np.int64), np.zeros(2 * leaves, np.bool_)

@@ -7,7 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pliant.mesh.cell_features import Cells, cells_of
+from pliant.mesh.cells import Rows, keep_distinct, list_distinct, transpose
+from pliant.mesh.features import Elements, elements_of
 from pliant.mesh.foreign import triangles_of
+from pliant.mesh.o_sets import o_sets
 from pliant.runtime.arrays import ShapeError, as_indices, read_only
 from pliant.runtime.jit import helper, kernel
 
@@ -105,15 +109,8 @@ class TriMesh:
     @cached_property
     def vertex_faces(self) -> tuple[np.ndarray, np.ndarray]:
         """Incidence as (start, faces): the faces at vertex v are faces[start[v]:start[v + 1]], each once, ascending."""
-        corner = self.faces.astype(np.int64)
-        first = np.ones(corner.shape, bool)  # a degenerate face names a vertex twice and is listed once
-        first[:, 1] = corner[:, 1] != corner[:, 0]
-        first[:, 2] = (corner[:, 2] != corner[:, 0]) & (corner[:, 2] != corner[:, 1])
-        face = np.repeat(np.arange(len(corner), dtype=np.int32), 3).reshape(-1, 3)[first]
-        vertex = corner[first]
-        start = np.zeros(self.vertex_limit + 1, np.int64)
-        np.cumsum(np.bincount(vertex, minlength=self.vertex_limit), out=start[1:])
-        return read_only((start, face[np.argsort(vertex, kind="stable")]))
+        start, faces = transpose(list_distinct(self._faces), self.vertex_limit)
+        return read_only((start, faces))
 
     @cached_property
     def components(self) -> np.ndarray:
@@ -123,6 +120,66 @@ class TriMesh:
         taking_part = np.full(self.vertex_limit, -1, np.int32)
         taking_part[self.vertices] = np.unique(label[self.vertices], return_inverse=True)[1]
         return read_only(taking_part)
+
+    # Its elements as cells, under the names that a volume mesh has for them: faces, loose edges, loose points.
+
+    @cached_property
+    def _elements(self) -> Elements:
+        return elements_of(self)
+
+    @cached_property
+    def _distinct_corners(self) -> tuple[np.ndarray, np.ndarray]:
+        corners = self._elements.corners
+        out, count = np.empty(corners.shape, np.int32), np.empty(len(corners), np.int8)
+        keep_distinct(corners, out, count)
+        return out, count
+
+    @property
+    def _corners(self) -> np.ndarray:
+        return self._distinct_corners[0]
+
+    @property
+    def _corner_count(self) -> np.ndarray:
+        return self._distinct_corners[1]
+
+    @cached_property
+    def _cell_edges(self) -> Rows:
+        return list_distinct(self._elements.sides)
+
+    @cached_property
+    def _cell_faces(self) -> Rows:
+        faces = np.arange(len(self._faces), dtype=np.int32)
+        return Rows(np.minimum(np.arange(len(self._elements.face) + 1), len(faces)), faces)
+
+    @cached_property
+    def _vertex_cells(self) -> Rows:
+        return transpose(list_distinct(self._corners), self.vertex_limit)
+
+    @cached_property
+    def _edge_cells(self) -> Rows:
+        return transpose(self._cell_edges, len(self._edges))
+
+    @cached_property
+    def _face_cells(self) -> Rows:
+        return Rows(np.arange(len(self._faces) + 1), np.arange(len(self._faces), dtype=np.int32))
+
+    @cached_property
+    def cell_table(self) -> Cells:
+        """Elements as cells with their features, and which of them they own: what dynamic assignment needs to know.
+
+        Faces come first, then the edges that no face has, then the points that nothing else names.
+        """
+        return cells_of(self)
+
+    @property
+    def o_sets(self) -> tuple[np.ndarray, np.ndarray]:
+        """The orphans, (vertex, face) and (edge, edge), (k, 2) int32 each, sorted, the smaller edge first: without a
+        common vertex, and every element of the one shares a vertex with every element of the other."""
+        return read_only(self._o_sets)
+
+    @cached_property
+    def _o_sets(self) -> tuple[np.ndarray, np.ndarray]:
+        return o_sets(self.cell_table)
 
 
 @kernel

@@ -27,8 +27,7 @@ from pliant.mesh.cells import (
 )
 from pliant.mesh.changes import carry_over, change_cells
 from pliant.mesh.foreign import with_blocks
-from pliant.mesh.o_sets import o_sets
-from pliant.mesh.orphans import TooManyOrphans
+from pliant.mesh.o_sets import TooManyOrphans, o_sets
 from pliant.mesh.triangles import TriMesh
 from pliant.runtime.arrays import (
     DtypeError,
@@ -157,7 +156,11 @@ class VolumeMesh:
     @property
     def corner_count(self) -> np.ndarray:
         """(c,) int8: number of vertices of each cell."""
-        return CORNER_COUNT[self.types]
+        return self._corner_count
+
+    @property
+    def _corner_count(self) -> np.ndarray:
+        return CORNER_COUNT[self._types]
 
     @cached_property
     def vertex_limit(self) -> int:
@@ -298,7 +301,7 @@ class VolumeMesh:
 
     @cached_property
     def _o_sets(self) -> tuple[np.ndarray, np.ndarray]:
-        return o_sets(self)
+        return o_sets(self.cell_table)
 
     @cached_property
     def has_o_sets(self) -> bool:

@@ -1,69 +1,80 @@
-"""Static assignment (representative triangles): a feature pair is looked at where its owners meet.
+"""Static assignment (representative triangles; paper 004, Algorithm 4): feature pairs are looked at where owners meet.
 
-Every pair of overlapping elements is visited, adjacent ones too, so no orphans are left over: two features that collide
-lie inside the bounds of their owners. (Errata 19: with adjacent pairs skipped, as for dynamic assignment, the orphan
-pairs of dynamic assignment are not enough.)
+Every pair of overlapping elements is visited, adjacent ones too, and where elements have several faces each of them
+with itself: so no orphans are left over, two features that collide lie inside the bounds of their owners. (Errata 19:
+with adjacent pairs skipped, as for dynamic assignment, the orphan pairs of dynamic assignment are not enough: these are
+only the pairs of which *all* elements are adjacent.)
 """
 
 from __future__ import annotations
 
 from pliant.bounds.kdops import box, overlap
 from pliant.hierarchy.traverse import ALL, SELF
-from pliant.runtime.jit import helper, kernel
+from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_VERTEX_FACE
+from pliant.runtime.jit import bare_kernel, helper, in_line
 
 
-@kernel
-def expand_static(leaves, owned, bounds, labels, wanted, pairs, count, vertex_face, edge_edge):
-    """Feature pairs with overlapping bounds of element pairs (places); returns counts of VF, EE, pairs compared.
+@bare_kernel
+def expand_static(owned, bounds, selection, first, vertex_face, edge_edge):
+    """Feature pairs with overlapping bounds of element pairs (places), from the first one on, while there is room.
 
-    leaves: Elements in the order of places; owned: their features; bounds: of owned vertices, of owned edges, and of
-    elements; labels: objects by place.
+    owned: features of the elements, by place; bounds: of owned vertices, owned edges, owned faces, and elements;
+    selection: labels by place, which of ``pairs=`` are wanted, pairs of elements, and how many. An element may be
+    paired with itself. Returns counts of VF, EE, pairs compared, and where to go on.
     """
-    place_bounds = bounds[2]
+    edge_bounds, place_bounds = bounds[1], bounds[3]
+    labels, wanted, pairs, count = selection
     vf = ee = compared = 0
-    for p in range(count):
+    for p in range(first, count):
+        if vf + MOST_VERTEX_FACE > len(vertex_face) or ee + MOST_EDGE_EDGE > len(edge_edge):
+            return vf, ee, compared, p
         i, j = pairs[p, 0], pairs[p, 1]
         if wanted != ALL and (labels[i] == labels[j]) != (wanted == SELF):
             continue
-        compared += _count(owned.vertex_start, i) + _count(owned.vertex_start, j)
-        vf = _vertices_against_face(leaves, owned, bounds[0], place_bounds, i, j, vertex_face, vf)
-        vf = _vertices_against_face(leaves, owned, bounds[0], place_bounds, j, i, vertex_face, vf)
+        for _ in range(1 if i == j else 2):
+            vf, more = _vertices_against_faces(owned, bounds, i, j, vertex_face, vf)
+            compared += more
+            i, j = j, i
         b_begin, b_end = owned.edge_start[j], owned.edge_start[j + 1]
         if b_begin == b_end:
             continue
         for a in range(owned.edge_start[i], owned.edge_start[i + 1]):
-            box_a = box(bounds[1], a)
-            if not overlap(box_a, bounds[1], a, place_bounds, j):
+            box_a = box(edge_bounds, a)
+            if not overlap(box_a, edge_bounds, a, place_bounds, j):
                 continue
             a0, a1 = owned.ends[a, 0], owned.ends[a, 1]
             compared += b_end - b_begin
-            for b in range(b_begin, b_end):
+            for b in range(a + 1 if i == j else b_begin, b_end):
                 b0, b1 = owned.ends[b, 0], owned.ends[b, 1]
                 apart = a0 != b0 and a0 != b1 and a1 != b0 and a1 != b1
-                if apart and overlap(box_a, bounds[1], a, bounds[1], b):
-                    first, second = owned.edge[a], owned.edge[b]
-                    edge_edge[ee, 0], edge_edge[ee, 1] = min(first, second), max(first, second)
+                if apart and overlap(box_a, edge_bounds, a, edge_bounds, b):
+                    one, other = owned.edge[a], owned.edge[b]
+                    edge_edge[ee, 0], edge_edge[ee, 1] = min(one, other), max(one, other)
                     ee += 1
-    return vf, ee, compared
+    return vf, ee, compared, count
 
 
 @helper
-def _count(start, i):
-    return start[i + 1] - start[i]
-
-
-@helper
-def _vertices_against_face(leaves, owned, vertex_bounds, place_bounds, i, j, out, count):
-    """Owned vertices of element i against the face of element j."""
+def _vertices_against_faces(owned, bounds, i, j, out, count):
+    """Vertices of element i against faces of element j; returns how many pairs there are now, and how many compared."""
+    in_line()
+    vertex_bounds, face_bounds, place_bounds = bounds[0], bounds[2], bounds[3]
+    begin, end, compared = owned.face_start[j], owned.face_start[j + 1], 0
+    if begin == end:
+        return count, compared
     for k in range(owned.vertex_start[i], owned.vertex_start[i + 1]):
-        v = owned.vertex[k]
-        if (
-            overlap(box(vertex_bounds, k), vertex_bounds, k, place_bounds, j)
-            and v != leaves.corners[j, 0]
-            and v != leaves.corners[j, 1]
-            and v != leaves.corners[j, 2]
-            and leaves.face[j] >= 0
-        ):
-            out[count, 0], out[count, 1] = v, leaves.face[j]
-            count += 1
-    return count
+        v, box_k = owned.vertex[k], box(vertex_bounds, k)
+        compared += end - begin
+        # Of an element with one face, its bounds are those of the face.
+        if end - begin > 1 and not overlap(box_k, vertex_bounds, k, place_bounds, j):
+            continue
+        for f in range(begin, end):
+            if (
+                overlap(box_k, vertex_bounds, k, face_bounds, f)
+                and v != owned.triangles[f, 0]
+                and v != owned.triangles[f, 1]
+                and v != owned.triangles[f, 2]
+            ):
+                out[count, 0], out[count, 1] = v, owned.face[f]
+                count += 1
+    return count, compared

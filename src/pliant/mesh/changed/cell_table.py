@@ -1,4 +1,4 @@
-"""The cell table of a changed volume mesh: what cells own is listed anew, their reach where an owner is another."""
+"""The cell table of a changed mesh: what cells own is listed anew, neighbourhoods where an owner is another."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant.mesh.cell_features import Cells, Owners, find_reach, join_cells, owners, owners_of_faces
+from pliant.mesh.cell_features import Cells, Owners, find_neighbourhoods, join_cells, owners, owners_of_faces
 from pliant.mesh.changed.features import KINDS, Change, Kind
 from pliant.mesh.changed.lists import pick_rows
 from pliant.runtime.jit import kernel
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Unfinished(NamedTuple):
-    """A cell table, in which the reach of some cells is not that of this mesh."""
+    """A cell table, in which the neighbourhoods of some cells are not those of this mesh."""
 
     cells: Cells
     owners: tuple[Owners, Owners, Owners]  # vertices, edges and faces
@@ -33,10 +33,10 @@ def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change) -> dict[st
         _mark_stale(kind, getattr(old, name), getattr(new, name), change.old_of_new, stale)
         return stale
 
-    def join(reach: np.ndarray, _: None, *found) -> Unfinished:
+    def join(neighbourhood: np.ndarray, _: None, *found) -> Unfinished:
         vertices, edges, faces = found[3:]
         stale = (change.old_of_new < 0) | found[0] | found[1] | found[2]
-        return Unfinished(join_cells(new, (vertices, edges, faces), reach), found[3:], np.flatnonzero(stale))
+        return Unfinished(join_cells(new, (vertices, edges, faces), neighbourhood), found[3:], np.flatnonzero(stale))
 
     return {
         "owners edges": Job(lambda rows: owners(rows, count), "edge_cells"),
@@ -45,14 +45,19 @@ def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change) -> dict[st
         "stale edges": Job(lambda _, kind: mark("_edge_cells", kind), "edge_cells", "edges"),
         "stale vertices": Job(lambda kind: mark("_vertex_cells", kind), "vertices"),
         "stale faces": Job(lambda _, kind: mark("_face_cells", kind), "face_cells", "faces"),
-        "reach": Job(lambda: pick_rows(old.cell_table.reach, change.pieces, count)),
-        "table": Job(join, "reach", "cell_edges", *(f"{of} {kind}" for of in ("stale", "owners") for kind in KINDS)),
+        "neighbourhood": Job(lambda: pick_rows(old.cell_table.neighbourhood, change.pieces, count)),
+        "table": Job(
+            join, "neighbourhood", "cell_edges", *(f"{of} {kind}" for of in ("stale", "owners") for kind in KINDS)
+        ),
     }
 
 
-def reach_jobs(new: VolumeMesh, parts: int) -> dict[str, Job]:
+def neighbourhood_jobs(new: VolumeMesh, parts: int) -> dict[str, Job]:
     """What remains of the cell table, in so many parts."""
-    jobs = {f"reach {k}": Job(lambda table, k=k: _renew_reach(table, k, parts), "table") for k in range(parts)}
+    jobs = {
+        f"neighbourhood {k}": Job(lambda table, k=k: _renew_neighbourhoods(table, k, parts), "table")
+        for k in range(parts)
+    }
     return jobs | {"cell_table": Job(lambda table, *_: vars(new).update(cell_table=table.cells), "table", *jobs)}
 
 
@@ -60,7 +65,7 @@ def reach_jobs(new: VolumeMesh, parts: int) -> dict[str, Job]:
 def _mark_stale(kind, lists, new_lists, old_of_new, stale):
     """stale : (c',) bool, set for cells at features whose first cell is another than before.
 
-    Reach is the vertices of the first cells of all features of a cell, and those of a cell never change.
+    A neighbourhood is the vertices of the first cells of all features of a cell, and those of a cell never change.
     """
     start, items = new_lists.start, new_lists.items
     for f in kind.touched:
@@ -70,6 +75,6 @@ def _mark_stale(kind, lists, new_lists, old_of_new, stale):
                 stale[items[s]] = True
 
 
-def _renew_reach(table: Unfinished, part: int, parts: int) -> None:
+def _renew_neighbourhoods(table: Unfinished, part: int, parts: int) -> None:
     count = len(table.stale)
-    find_reach(table.cells, table.owners, table.stale[count * part // parts : count * (part + 1) // parts])
+    find_neighbourhoods(table.cells, table.owners, table.stale[count * part // parts : count * (part + 1) // parts])

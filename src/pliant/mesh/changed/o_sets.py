@@ -21,7 +21,7 @@ from pliant.mesh.changed.features import EDGES, FACES, GAINED, KINDS, LOST, UNTO
 from pliant.mesh.changed.lists import pick_lists
 from pliant.mesh.changed.orphans import SOUGHT, Gone, Suspects, find_changed, list_gone, list_suspects
 from pliant.mesh.changed.seeking import Features, Shapes
-from pliant.mesh.orphans import MOST_ORPHANS, TooManyOrphans
+from pliant.mesh.o_sets import MOST_ORPHANS, TooManyOrphans
 from pliant.runtime.jit import bare_kernel, helper, in_line, kernel
 from pliant.runtime.threads import Job
 
@@ -53,7 +53,7 @@ def o_set_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> 
     wait for the edges."""
     counts, is_added = (old.vertex_limit, len(old._edges), len(old._faces)), change.old_of_new < 0
     jobs = {
-        "shapes": Job(lambda _: Shapes(new._corners, new.corner_count, new._vertex_cells, is_added), "vertices"),
+        "shapes": Job(lambda _: Shapes(new._corners, new._corner_count, new._vertex_cells, is_added), "vertices"),
         "gone": Job(lambda: list_gone(old, change.removed)),
     }
     for kind, name in enumerate(KINDS):
