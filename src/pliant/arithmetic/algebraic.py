@@ -22,6 +22,7 @@ from pliant.arithmetic.polynomials import (
     reduce,
     subtract,
 )
+from pliant.arithmetic.rounding import UNIT_ROUNDOFF
 from pliant.runtime.jit import helper, out_of_line
 
 # Polynomials; below 40 they belong to the query.
@@ -34,12 +35,23 @@ NO_TIME = 2.0  # later than every contact
 WIDEST = 2.0**-40  # of the bracket of a time: less than the promised 1e-12
 _LIMB = 2.0**-LIMB_BITS
 
+# What ``approximate`` gives, in units of the total of all coefficients. Each is read from three limbs with two rounded
+# sums, 2 u of itself, and what is cut off is less than 2**-60 of the largest one.
+COEFFICIENT_ERROR = 2 * 2 * UNIT_ROUNDOFF  # 2 roundings, margin 2
+# A quotient of two of them, at most 1: 2 u of each and the division.
+_QUOTIENT_ERROR = 8 * UNIT_ROUNDOFF  # 5 roundings, margin 1.6
+# A value at a time between 0 and 1 by Horner's rule: 2 roundings a degree.
+_VALUE_ERROR = 32 * UNIT_ROUNDOFF  # 4 + 6 roundings, margin 3.2
+# At a time that is off by WIDEST, where the derivative of a quadratic is below 2 in these units: the rest is 2**-49.
+_SIGN_ERROR = 2 * 2 * WIDEST  # margin 2
+
 
 @helper
 def approximate(m, p):
     """(c0, c1, c2, c3, total): the coefficients, all divided by one factor, and the sum of their magnitudes.
 
-    Their error is below 2**-51 total: the largest has a top limb of at least 1 and two limbs below it are read.
+    Their errors add up to less than COEFFICIENT_ERROR total: the largest has a top limb of at least 1 and two limbs
+    below it are read.
     """
     out_of_line()
     n = 0
@@ -180,7 +192,7 @@ def _bracket(m):
     """Doubles around the only root of H in the interval, by bisection as far as floating point is sure of the sign."""
     out_of_line()
     lower, upper, unit, _, _ = approximate(m, INTERVAL)
-    lower, upper = max(lower / unit - 2.0**-50, 0.0), min(upper / unit + 2.0**-50, 1.0)
+    lower, upper = max(lower / unit - _QUOTIENT_ERROR, 0.0), min(upper / unit + _QUOTIENT_ERROR, 1.0)
     sign = _sign_at_point(m, H, LOWER)
     if sign == _sign_at_point(m, H, UPPER):
         return lower, upper  # a double root
@@ -189,7 +201,7 @@ def _bracket(m):
         # Off the middle, where roots like 1/2 would leave no sure sign; well inside, so within (LOWER, UPPER).
         middle = lower + 0.4871 * (upper - lower)
         value = (((c3 * middle + c2) * middle + c1) * middle + c0) * sign
-        if abs(value) < 2.0**-48 * total:
+        if abs(value) < _VALUE_ERROR * total:
             break
         if value > 0.0:
             lower = middle
@@ -232,7 +244,7 @@ def sign_at(m, g, t):
         return sign_of(m, g * COEFFICIENTS) if m[DEGREES, g] == 0 else 0
     c0, c1, c2, _, total = approximate(m, g)
     value = (c2 * t + c1) * t + c0
-    if abs(value) > 2.0**-38 * total:  # the derivative is below 2 total
+    if abs(value) > _SIGN_ERROR * total:
         return 1 if value > 0.0 else -1
     subtract(m, REMAINDER, g, ZERO)
     reduce(m, REMAINDER, H)

@@ -8,15 +8,15 @@ cross product of two of the vectors. Polynomials are held by Bernstein coefficie
 enclosure.
 
 Error bounds. u = 2**-53; m1, m2, mw are the largest computed coordinates of e1, e2, w at both ends. Every computed
-coefficient is a sum of products of input coordinates with a factor (1 + d)^r, |d| <= u, r the number of roundings on
-the longest way, so its error is at most 1.01 r u times the sum of the absolute products. Differences of inputs are one
-rounding each; products with a power of two are exact.
+coefficient is a sum of products of input coordinates, and has the error of its roundings on the longest way
+(``rounding``). Differences of inputs are one rounding each; products with a power of two are exact.
   n      cross: 2 inputs, product, difference = 4;  middle coefficient: 1 more            5 u on 2 m1 m2
   f      1 input + 5, product, 2 sums, and for the inner ones a sum and a third = 11      11 u on 6 mw m1 m2
   k . n  5 + 5, product, 2 sums, 2 sums and a division = 16; one or two more differences  18 u on 12 mk m1 m2 each
-Vectors restricted to a part of the motion (``lerp``, x = (1 - t) a + t b) are off by 3 u |(1 - t) a| + 2 u |t b| +
-u |x|: at most 4 u m, 3 u more for each factor, where m is that of the whole motion. Where m is taken after the motion
-was cut off at a horizon, |t b| <= |x| + |a| <= 2 m makes that 8 u m, for which CUT_OFF adds what is missing.
+Vectors restricted to a part of the motion, x = (1 - t) a + t b, have LERP = 3 roundings more: 3 u |(1 - t) a| +
+2 u |t b| <= 3 u m, for each of the 3 or 4 factors, where m is that of the whole motion. Where m is taken after the
+motion was cut off at a horizon, b may be larger, but |t b| <= |x| + |(1 - t) a| <= 2 m: that makes 7 u m, for which
+CUT_OFF is added.
 The guard ``in_range`` keeps every product far from underflow and overflow, so that the relative bounds hold; pairs of
 other sizes are scaled by a power of two first (``unit_factor``).
 """
@@ -28,15 +28,18 @@ import math
 import numpy as np
 
 from pliant.arithmetic.kinds import VERTEX_FACE
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, lerp, max_norm, row, scale, sub
+from pliant.arithmetic.rounding import LERP, MARGIN, UNIT_ROUNDOFF
+from pliant.arithmetic.vec3 import add, cross, dot, lerp, max_norm, row, scale, sub
 from pliant.runtime.jit import helper
 
-F_ERROR = 1.05 * 6 * (11 + 9) * UNIT_ROUNDOFF  # times mw m1 m2; for restricted motion too
-INSIDE_ERROR = 1.05 * 12 * (18 + 12) * UNIT_ROUNDOFF  # times the product of the four magnitudes
+N_ERROR = 2 * 5 * UNIT_ROUNDOFF  # times m1 m2; the margin is where it is used, in culling/cones
+F_ERROR = MARGIN * 6 * (11 + 3 * LERP) * UNIT_ROUNDOFF  # times mw m1 m2; for restricted motion too
+INSIDE_ERROR = MARGIN * 12 * (18 + 4 * LERP) * UNIT_ROUNDOFF  # times the product of the four magnitudes
 
-# Where a proof has to hold for every motion near the given one (see ``looseness``): a product of three (four) vectors
-# of which each is off by a part r of its size is off by less than 3.1 r (4.2 r), r <= 1/100.
-CUT_OFF = 8 * UNIT_ROUNDOFF
+CUT_OFF = 8 * UNIT_ROUNDOFF  # 7 roundings, margin 8 / 7: the part of its size that a vector cut off is off by
+# Where a proof has to hold for every motion near the given one (see ``looseness``): a product of three vectors, each
+# off by a part r of its size, is off by (1 + r)^3 - 1 < 3.04 r for r <= LOOSEST, of four by (1 + r)^4 - 1 < 4.07 r.
+LOOSEST = 0.01
 F_LOOSE, INSIDE_LOOSE = 6 * 3.1, 12 * 4.2
 
 

@@ -7,13 +7,17 @@ Only for the time of contact: where features move slowly, the root of f is known
 from __future__ import annotations
 
 from pliant.arithmetic.kinds import VERTEX_FACE
+from pliant.arithmetic.rounding import UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import row
 from pliant.runtime.jit import helper
 
 _SPLITTER = 134217729.0  # 2**27 + 1
-# 26 double-double operations on the longest way, each wrong by less than 2**-101 of its operands (no cancellation is
-# better than the sum of absolute products, 6 mw m1 m2): 6 * 26 * 2**-101 < 2**-93.
-DD_ERROR = 2.0**-93
+# A value of f has 13 operations on the longest way: cross 2, sum of two 1, dot 3, sum of two 1, and 6 in ``_value``.
+# Each is off by at most 7 u^2 of its result: sums by 3, products by 7, those with a double by 3 (Joldes, Muller,
+# Popescu, Tight and rigorous error bounds for basic building blocks of double-word arithmetic, 2017). The products
+# add up to at most 6 mw m1 m2, and the powers r^(3 - i) s^i with their binomials to 1. As powers of two: 6 < 8, 13 <
+# 16, 7 < 8.
+DD_ERROR = 8 * 8 * 16 * (8 * UNIT_ROUNDOFF**2)  # times mw m1 m2; margin 8
 
 
 @helper
@@ -101,7 +105,8 @@ def _vectors(kind, x, q, factor):
 
 @helper
 def _coefficients(kind, x0, x1, q, factor):
-    """Three times the Bernstein coefficients of f over [0, 1], without the binomials: f = sum c_i r^(3-i) s^i."""
+    """The Bernstein coefficients of f over [0, 1] times their binomials 1, 3, 3, 1: f = sum c_i r^(3 - i) s^i, which
+    needs no division by 3."""
     a, b = _vectors(kind, x0, q, factor), _vectors(kind, x1, q, factor)
     n0, n1 = _cross(a[0], a[1]), _cross(b[0], b[1])
     mixed0, mixed1 = _cross(a[0], b[1]), _cross(b[0], a[1])
@@ -125,6 +130,7 @@ def _value(c, s):
 
 @helper
 def _slope(c, s):
+    """f'(s) in doubles, for Newton's method: with b_i the Bernstein coefficients, 3 times the differences of these."""
     r = 1.0 - s
     return r * r * (c[1][0] - 3.0 * c[0][0]) + 2.0 * r * s * (c[2][0] - c[1][0]) + s * s * (3.0 * c[3][0] - c[2][0])
 

@@ -1,8 +1,8 @@
 """On which side of a plane or of a line: signs with a proof in doubles, and in integers where doubles cannot tell.
 
 Error bounds in doubles. u = 2**-53, and m is the largest computed coordinate of a vector. Every vector below is a
-difference of inputs: one rounding. A value is a sum of products of coordinates, each with a factor (1 + d)^r, |d| <= u,
-r the roundings on the longest way, so its error is at most 1.01 r u times the sum of the absolute products.
+difference of inputs: one rounding. A value is a sum of products of coordinates, and has the error of its roundings on
+the longest way (``rounding``).
   w . (e x f)        1 + (2 inputs, product, difference), product, 2 sums = 8     8 u on 6 mw me mf
   (e x f) . (e x g)  4 + 4, product, 2 sums = 11                                  11 u on 12 me me mf mg
   w . axis           1 + product, 2 sums = 4, for any axis, taken as it is        4 u on 3 mw ma
@@ -20,14 +20,14 @@ import numpy as np
 
 from pliant.arithmetic.double_double import two_product, two_sum
 from pliant.arithmetic.integers import LIMB_BITS, SIZE, add, mantissa_and_exponent, multiply, set_integer, sign_of
+from pliant.arithmetic.rounding import MARGIN, UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import cross, dot, max_norm, row, sub
 from pliant.runtime.jit import helper, out_of_line
 
-UNIT_ROUNDOFF = 2.0**-53
-SIDE_ERROR = 1.05 * 8 * 6 * UNIT_ROUNDOFF
-HINGE_ERROR = 1.05 * 11 * 12 * UNIT_ROUNDOFF
-AXIS_ERROR = 1.05 * 4 * 3 * UNIT_ROUNDOFF
-TURN_ERROR = 1.05 * 4 * 2 * UNIT_ROUNDOFF
+SIDE_ERROR = MARGIN * 8 * 6 * UNIT_ROUNDOFF
+HINGE_ERROR = MARGIN * 11 * 12 * UNIT_ROUNDOFF
+AXIS_ERROR = MARGIN * 4 * 3 * UNIT_ROUNDOFF
+TURN_ERROR = MARGIN * 4 * 2 * UNIT_ROUNDOFF
 TINY, LARGEST = 1e-200, 1e60
 
 # --- registers -----------------------------------------------------------------------------------------------------

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pliant.runtime.jit import helper
 
-UNIT_ROUNDOFF = 2.0**-53  # u: a rounded operation is off by at most this part of its result
-
 Vec3 = tuple[float, float, float]
 
 

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.arithmetic.bernstein import F_ERROR, cross_controls, cubic
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
+from pliant.arithmetic.rounding import UNIT_ROUNDOFF
+from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, scale, sub
 from pliant.runtime.jit import helper
 
 _PASS_ERROR = 6 * 16 * UNIT_ROUNDOFF  # times M^2

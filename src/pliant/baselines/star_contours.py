@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF
+from pliant.arithmetic.rounding import UNIT_ROUNDOFF
 from pliant.baselines.patches import (
     across,
     axis_of,

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, max_norm, scale, sub
+from pliant.arithmetic.rounding import UNIT_ROUNDOFF
+from pliant.arithmetic.vec3 import add, max_norm, scale, sub
 from pliant.runtime.jit import helper
 from pliant.runtime.threads import Crew
 

@@ -2,13 +2,14 @@
 
 Bounds are rows of intervals, lower and upper of axis k in columns 2 k and 2 k + 1; the first three axes are x, y, z.
 A vertex that moves in a straight line stays between its two ends along every axis, so the coordinates themselves need
-no rounding. Sums of coordinates do: they are off by at most 2 u (|x| + |y| + |z|) and are widened by twice that.
+no rounding. Sums of coordinates do.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from pliant.arithmetic.rounding import LERP, POSITION_ERROR, UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import lerp, max_norm, row
 from pliant.runtime.arrays import New
 from pliant.runtime.jit import helper, kernel
@@ -20,8 +21,14 @@ _OBLIQUE = np.array(
 )
 # 16-DOPs as in papers 001 and 004: the axes of 18-DOPs without the last.
 AXES = {"aabb": 3, "16-dop": 8, "18-dop": 9, "24-dop": 12}
-# (1 - t) x0 + t x1 is computed to 3 u of the larger coordinate: twice that, and as much again, 2**-50 = 8 u.
-ROOM = 2.0**-50
+# Room around a motion that is cut off, in units of the largest coordinate: 3 roundings of its end, room for positions
+# that are rounded once more, and 1 rounding of the bound. (Those positions have 3 roundings: the margin is 8 / 7.)
+ROOM = LERP * UNIT_ROUNDOFF + POSITION_ERROR + UNIT_ROUNDOFF
+# Sums of three coordinates, in units of the sum of their magnitudes: 2 roundings, and 1 of the bound.
+_OBLIQUE_ERROR = 3 * UNIT_ROUNDOFF * 4 / 3
+# A squared distance: 1 rounding of a difference, twice in its square, which has 1, and 2 sums.
+_ROUNDED_DOWN = 1.0 - 5 * UNIT_ROUNDOFF * 1800  # which costs nothing
+_UNDERFLOW = 1e-320  # what is rounded among the denormals, 5e-324 each
 UNBOUNDED = 3  # axes of the infinite bounds of brute force
 NO_REACH = np.empty(0)
 
@@ -47,7 +54,7 @@ def _bound_vertices(x0, x1, oblique, horizon, room, reach, out, begin, end_of_ra
     axes = 3 + len(oblique)
     for v in range(begin, end_of_range):
         start, end = row(x0, v), row(x1, v)
-        slack = room * max(max_norm(start), max_norm(end)) + 1e-320 if room > 0.0 else 0.0
+        slack = room * max(max_norm(start), max_norm(end)) + _UNDERFLOW if room > 0.0 else 0.0
         if horizon < 1.0:
             end = lerp(start, end, horizon)
         if len(reach) > 0:  # and room for the subtraction
@@ -67,7 +74,7 @@ def _project(p, axis, slack):
     """An interval around the exact p . axis, for p exact up to slack along the axis; everything where that
     overflows."""
     value = p[0] * axis[0] + p[1] * axis[1] + p[2] * axis[2]
-    slack += 2.0**-51 * (abs(p[0]) + abs(p[1]) + abs(p[2])) + 1e-320
+    slack += _OBLIQUE_ERROR * (abs(p[0]) + abs(p[1]) + abs(p[2])) + _UNDERFLOW
     lower, upper = value - slack, value + slack
     if np.isfinite(lower) and np.isfinite(upper):
         return lower, upper
@@ -105,7 +112,7 @@ def distance_to_box(p, bounds, i):
     for k in range(3):
         apart = max(0.0, max(bounds[i, 2 * k] - p[k], p[k] - bounds[i, 2 * k + 1]))
         total += apart * apart
-    return total * (1.0 - 1e-12)
+    return total * _ROUNDED_DOWN
 
 
 @helper

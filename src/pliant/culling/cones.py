@@ -8,11 +8,11 @@ convex) around the three holds it. A face that is degenerate, or may become so, 
 A cone is a row of axis (unit to rounding) and the cosine of its half angle; EVERYTHING where there is none, NOTHING for
 a node without faces.
 
-Rounding. Computed control vectors are off by 5 u 2 m1 m2 in each coordinate (``filters/bernstein``), and by fuzz: 2
-fuzz in each coordinate of e1 and e2, so 4 fuzz (m1 + m2) + 8 fuzz^2 in n. A vector off by d, relative to its length, is
-off in direction by an angle of sine d: a face for which that is more than OFF counts as degenerate, and OFF is taken
-off the cosines of the others (cos(a + d) >= cos a - d, asin d <= 1.01 d). All cosines get SLACK off, which is far more
-than the roundings of the few operations in between; for a narrow cone that is an angle of 1e-6, at every level.
+Rounding. Computed control vectors are off by N_ERROR m1 m2 in each coordinate (``arithmetic/bernstein``), and by
+fuzz: 2 fuzz in each coordinate of e1 and e2, so 4 fuzz (m1 + m2) + 8 fuzz^2 in n. A vector off by d, relative to its
+length, is off in direction by an angle of sine d: a face for which that is more than OFF counts as degenerate, and
+1.01 OFF is taken off the cosines of the others (cos(a + d) >= cos a - d, asin d <= 1.001 d): the margin of 1 % is
+that of N_ERROR too.
 """
 
 from __future__ import annotations
@@ -22,13 +22,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
+from pliant.arithmetic.bernstein import N_ERROR
+from pliant.arithmetic.rounding import DOT, UNIT_ROUNDOFF
+from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, scale, sub
 from pliant.hierarchy.build import LARGEST_LEAF
 from pliant.runtime.jit import helper, kernel
 
 EVERYTHING, NOTHING = -1.0, 2.0
 _OFF = 1e-8
-_SLACK = 1e-12
+# The cosine between two vectors that are unit to rounding: 5 roundings of each (the square of its length 3, halved by
+# the root; the root, the quotient, the product), 3 of the dot product: 13, in units of 1.
+_COSINE_ERROR = (5 + 5 + DOT) * UNIT_ROUNDOFF
+# Its square, 2 errors and 2 roundings, of which 1 - c^2 is rounded up by that.
+_SQUARE_ERROR = (2 * _COSINE_ERROR + 2 * UNIT_ROUNDOFF) * 1.3
+# All cosines get so much off: their error, and 6 roundings of what is made of them. For a narrow cone that is an
+# angle of 1e-6, at every level: no smaller one would change what passes.
+_SLACK = 500 * (_COSINE_ERROR + 6 * UNIT_ROUNDOFF)
 _NARROW = 1e-9
 
 
@@ -102,7 +111,7 @@ def _leaf_cone(faces, begin, end, controls):
             shortest = min(min(shortest, dot(middle, middle)), dot(last, last))
             axis = add(axis, add(middle, last))
             count = _note(controls, _note(controls, count, middle), last)
-        off = 10.0 * UNIT_ROUNDOFF * m1 * m2 + 4.0 * fuzz * (m1 + m2) + 8.0 * fuzz * fuzz
+        off = N_ERROR * m1 * m2 + 4.0 * fuzz * (m1 + m2) + 8.0 * fuzz * fuzz
         # Products of four areas are compared below: neither they nor their parts may come near underflow.
         in_range = m1 < 1e30 and m2 < 1e30 and shortest > 1e-140
         if not (in_range and _OFF * _OFF * shortest > 3.0 * off * off):
@@ -161,14 +170,15 @@ def _merge(a, b):
 
 @helper
 def _cosine_of_sum(cos_a, cos_b):
-    """At most the cosine of the sum of two angles, the second below a right one; EVERYTHING unless both are.
-
-    Cosines are off by up to 12 u (axes that are units to 5 u, and a dot product): 1 - c^2 is rounded up by 4e-15.
-    """
+    """At most the cosine of the sum of two angles, the second below a right one; EVERYTHING unless both are."""
     if cos_a <= 0.0:
         return EVERYTHING
-    sin_a, sin_b = math.sqrt(max(0.0, 1.0 - cos_a * cos_a) + 4e-15), math.sqrt(max(0.0, 1.0 - cos_b * cos_b) + 4e-15)
-    return cos_a * cos_b - sin_a * sin_b - _SLACK
+    return cos_a * cos_b - _sine_above(cos_a) * _sine_above(cos_b) - _SLACK
+
+
+@helper
+def _sine_above(cosine):
+    return math.sqrt(max(0.0, 1.0 - cosine * cosine) + _SQUARE_ERROR)
 
 
 @helper

@@ -18,21 +18,22 @@ The centre. The paper takes the mean of the contour. Any other serves as well, a
 from their mean: it is pushed into the kernel, at t = 0 and at t = 1, where it is not there yet.
 
 Rounding. Coordinates of a and b, off by u each, are at most M, the extent of the patch, and l, a unit vector to
-rounding, is taken as it is. a . (b x l) has 6 products of three factors, and 2 + 2 + 3 + 1 roundings: 8 u 6 M^2. With
-vertices off by fuzz, a and b are off by 2 fuzz: 6 M 4 fuzz more. A product a . s, s at most 1, has 3 products and
-1 + 3 roundings.
+rounding, is taken as it is. a . (b x l) has 6 products of three factors, and 2 + 2 + 3 + 1 roundings. With vertices off
+by fuzz, a and b are off by 2 fuzz: 6 (2 M 2 fuzz + 4 fuzz^2) more. A product a . s, s at most 1, has 3 products and
+1 + 3 roundings, and with vertices off by fuzz it is off by 3 2 fuzz more.
 """
 
 from __future__ import annotations
 
 import math
 
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
+from pliant.arithmetic.rounding import DOT, UNIT_ROUNDOFF
+from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, scale, sub
 from pliant.culling.outlines import new_outline, surely_simple
 from pliant.runtime.jit import helper, kernel
 
-_SIDE_ERROR = 64 * UNIT_ROUNDOFF
-_PASS_ERROR = 16 * UNIT_ROUNDOFF
+SIDE_ERROR = 8 * 6 * 8 * UNIT_ROUNDOFF  # times M^2; margin 8: a wider one loses no patch that matters
+PASS_ERROR = 4 * 3 * (1 + DOT) * UNIT_ROUNDOFF  # times M; margin 4
 
 FREE, BELOW_FREE = 1, 2
 # Sweeps to find a centre: on flowing_cloth nodes of 50 faces pass the test in 36, 77, 80, 81 % with 0, 2, 4, 8.
@@ -127,8 +128,8 @@ def _into_kernel(x, loop, begin, end, o, axis, size):
 @helper
 def winds_once(x0, x1, loop, begin, end, o0, o1, axis, size, fuzz):
     """The contour winds around a moving centre once, forward at every edge and all the time; as ``star_shaped``."""
-    side_error = _SIDE_ERROR * 6.0 * size * size + 24.0 * fuzz * (size + fuzz)
-    pass_error = _PASS_ERROR * 3.0 * size + 6.0 * fuzz
+    side_error = SIDE_ERROR * size * size + 24.0 * fuzz * (size + fuzz)
+    pass_error = PASS_ERROR * size + 6.0 * fuzz
     across = _any_across(axis)
     a0, a1 = sub(row(x0, loop[end - 1]), o0), sub(row(x1, loop[end - 1]), o1)
     before = dot(a0, across)

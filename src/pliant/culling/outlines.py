@@ -6,26 +6,30 @@ all pairs of edges, n^2 / 2 boxes and a few axes for those that overlap, still c
 inside of the patch would. (The theorem only asks for a simple contour. Its winding number is then 1: faces that keep
 their orientation cover nothing a negative number of times.)
 
-Edges that share no vertex are apart if an axis separates them at both ends of the motion, as in ``filters/csat``.
+Edges that share no vertex are apart if an axis separates them at both ends of the motion, as in ``filters/axes``.
 Neighbours need no test: where one turns straight back on the other, the far end of one lies on the other, and so does
 the next edge, which starts there and has no vertex in common with it. (In a triangle, the faces have positive areas
 that add up to its own.)
 
 Rounding. Points are p = (a . v, a . w), a seen from the first vertex as it moves, v and w of length 1 or less across
 the axis; the direction of projection is v x w of the numbers as they are, off the cone's axis by some u, which the room
-at the cone's edge (1e-9) makes up for. Coordinates are off by at most e = 16 u M + 6 fuzz, M the extent, and along an
-axis (x, y) by 4 e (|x| + |y|) with the roundings of that product, for a difference of two.
+at the cone's edge (1e-9) makes up for. With M the extent, coordinates are at most |v|_1 M <= sqrt(3) M, and have 1 + 3
+roundings; vertices off by fuzz make 2 fuzz |v|_1 more. A difference of two along an axis (x, y) is off by twice that,
+and by 2 roundings of each product and 1 of the sum with the slack, on sqrt(3) M: 5 more, in units of |x| + |y|.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, cross, dot, row, sub
+from pliant.arithmetic.rounding import DOT, UNIT_ROUNDOFF
+from pliant.arithmetic.vec3 import cross, dot, row, sub
 from pliant.runtime.jit import helper
 
 MOST_EDGES = 512
-_COORDINATE_ERROR = 16 * UNIT_ROUNDOFF
+COORDINATE_ERROR = 2.3 * 3**0.5 * (1 + DOT) * UNIT_ROUNDOFF  # times M
+_OF_FUZZ = 2.0 * 3  # sqrt(3) rounded up: margin 1.7
+_ALONG = 4.0  # 2, and 5 / 4 / 2.3 for the roundings: margin 1.5
 
 
 @helper
@@ -41,7 +45,7 @@ def surely_simple(x0, x1, loop, begin, end, axis, size, fuzz, outline):
     points, boxes = outline
     if count > MOST_EDGES or not (size > 1e-100 and size < 1e100):
         return False
-    error = _COORDINATE_ERROR * size + 6.0 * fuzz
+    error = COORDINATE_ERROR * size + _OF_FUZZ * fuzz
     _project(x0, x1, loop, begin, end, axis, points)
     for i in range(count):
         for k in range(2):
@@ -90,7 +94,7 @@ def _apart(points, i, j, error):
 @helper
 def _separated_by(points, i, j, x, y, error):
     """Along (x, y) one edge is beyond the other at both ends of the motion."""
-    slack = 4.0 * error * (abs(x) + abs(y))
+    slack = _ALONG * error * (abs(x) + abs(y))
     below = above = True
     for c in range(0, 4, 2):
         a, b = points[i, c] * x + points[i, c + 1] * y, points[i + 1, c] * x + points[i + 1, c + 1] * y

@@ -24,7 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.arithmetic.kinds import VERTEX_FACE, quad
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, dot, lerp, max_norm, row, scale, sub
+from pliant.arithmetic.rounding import UNIT_ROUNDOFF
+from pliant.arithmetic.vec3 import dot, lerp, max_norm, row, scale, sub
 from pliant.elementary.certified import HIT, MISS
 from pliant.elementary.distance import shortest, shortest_level, spread_of, turning_of
 from pliant.elementary.paths import ACCELERATED, STRAIGHT, Paths, coefficients, largest_of, place, size_of
@@ -41,8 +42,12 @@ INITIAL = ("stop", "ignore", "relative")
 
 TOLERANCE = 1e-9  # by default, relative to the extent of what is looked at
 _STEPS = 200  # far more than are ever needed: most pairs end after 3, grazing ones after 40
-# Positions are off by 16 u of their size, and a difference of two along a unit vector by three times that.
-_ERROR = 128 * UNIT_ROUNDOFF
+# Of a distance, in units of the size of its pair: positions are off by 16 u (``paths.place``), and a difference of two
+# along a unit vector by 2 sqrt(3) < 4 times that.
+DISTANCE_ERROR = 2 * 4 * 16 * UNIT_ROUNDOFF  # margin 2
+_UNDERFLOW = 1e-300
+# A time that is rounded down: 3 roundings of what is left of the distance over the speed, and this product.
+_ROUNDED_DOWN = 1.0 - 4 * UNIT_ROUNDOFF
 
 
 _NO_BENDS = (0.0, 0.0, 0.0, 0.0)
@@ -119,7 +124,7 @@ def _advance_straight(kind, approach, q, horizon):
     v = sub(end[0], start[0]), sub(end[1], start[1]), sub(end[2], start[2]), sub(end[3], start[3])
     radii = _radii(approach, q, factor)
     size = max(_size(start), _size(end))
-    error = _ERROR * (size + radii[0] + radii[1] + radii[2] + radii[3]) + 1e-300
+    error = DISTANCE_ERROR * (size + radii[0] + radii[1] + radii[2] + radii[3]) + _UNDERFLOW
     radius = radii[0] + radii[1 if kind == VERTEX_FACE else 2]
     tolerance, t, x = approach.tolerance[q[0]] * factor, 0.0, start
     for step in range(_STEPS):
@@ -143,11 +148,11 @@ def _advance_straight(kind, approach, q, horizon):
         n = scale(r, 1.0 / length)
         kept = radius + (error + 0.5 * tolerance)
         ahead = _time_along_straight(kind, x, v, n, kept)
-        later = t + ahead * (1.0 - 4.0 * UNIT_ROUNDOFF)
+        later = t + ahead * _ROUNDED_DOWN
         if step > 0 and not later > horizon:
             turning = turning_of(spread_of(kind, x, radii), spread_of(kind, v, radii), side, n)
             ahead = max(ahead, _time_turning_straight(kind, x, v, n, turning, kept))
-            later = t + ahead * (1.0 - 4.0 * UNIT_ROUNDOFF)
+            later = t + ahead * _ROUNDED_DOWN
         if later > horizon:
             return MISS, horizon, step + 1
         if not later > t:
@@ -235,7 +240,7 @@ def _advance_along_any(kind, approach, q, horizon):
         max(size_of(paths.mode, c[0]), size_of(paths.mode, c[1])),
         max(size_of(paths.mode, c[2]), size_of(paths.mode, c[3])),
     )
-    error = _ERROR * (size + radii[0] + radii[1] + radii[2] + radii[3]) + 1e-300
+    error = DISTANCE_ERROR * (size + radii[0] + radii[1] + radii[2] + radii[3]) + _UNDERFLOW
     tolerance = approach.tolerance[q[0]] * factor
     bend, as_one = _bend_bounds(paths, q, factor), _move_as_one(paths, q)
     t = 0.0
@@ -248,7 +253,7 @@ def _advance_along_any(kind, approach, q, horizon):
                 # Its radii no longer count: it keeps a part of its distance, everywhere the same, or has to touch.
                 distance = shortest(kind, spread_of(kind, x, (0.0, 0.0, 0.0, 0.0)))[4]
                 kept = 0.5 * approach.keep * distance if approach.initial == RELATIVE else 0.0
-                radii, error = (kept, kept, kept, kept), _ERROR * (size + 4.0 * kept) + 1e-300
+                radii, error = (kept, kept, kept, kept), DISTANCE_ERROR * (size + 4.0 * kept) + _UNDERFLOW
                 spread = spread_of(kind, x, radii)
                 _, _, side, r, gap = shortest(kind, spread)
             if gap <= error:
@@ -265,7 +270,7 @@ def _advance_along_any(kind, approach, q, horizon):
             turning = turning_of(spread, spread_of(kind, v, radii), side, n)
             bends = _bends(kind, paths.mode, c, bend, n, True)
             ahead = max(ahead, _time_turning(kind, x, v, radii, n, turning, bends, reserve))
-        later = t + ahead * (1.0 - 4.0 * UNIT_ROUNDOFF)
+        later = t + ahead * _ROUNDED_DOWN
         if later > horizon:
             return MISS, horizon, step + 1
         if not later > t:

@@ -13,6 +13,13 @@ from pliant.arithmetic.vec3 import cross, dot
 from pliant.runtime.jit import helper
 
 MISS, HIT, UNSURE = 0, 1, 2
+# How much an inside condition changes with time, in units of the four magnitudes: 12 products of 4 factors, of which
+# each changes by at most 2 m over the motion. So does |n|^2.
+_CHANGE = 12 * 4 * 2.0
+# A cubic that is evaluated from its coefficients has 9 more roundings on 6 mw m1 m2: F_ERROR once more, margin 2.2.
+_EVALUATED = 2.0
+# Times are at most 1, and a sum is off by half of u there: 2 sums, margin 1.8.
+_TIME_ERROR = 2e-16
 _MOST_INTERVALS = 64  # a double root is not resolved below the square root of the rounding errors, 1e-8: 2 * 26 halves
 
 
@@ -26,15 +33,11 @@ def _coefficients(start, end, lower, upper):
 
 @helper
 def inside_sign(kind, start, end, m, t, radius):
-    """1: surely inside for all times within radius of t, if coplanar; -1: surely not; 0: not known.
-
-    A condition is a product of four vectors that each change by at most 2 m over the motion: 12 products of 4 factors,
-    so it changes by at most 96 radius times the magnitudes (and |n|^2 likewise).
-    """
+    """1: surely inside for all times within radius of t, if coplanar; -1: surely not; 0: not known."""
     e1, e2, w = restrict(start, end, t)
     n = cross(e1, e2)
     b, c, norm = dot(cross(w, e2), n), dot(cross(e1, w), n), dot(n, n)
-    error = INSIDE_ERROR + 96.0 * radius
+    error = INSIDE_ERROR + _CHANGE * radius
     m12 = m[0] * m[1]
     error_b, error_c, error_n = error * m12 * m[1] * m[2], error * m12 * m[0] * m[2], error * m12 * m12
     if kind == VERTEX_FACE:
@@ -150,7 +153,7 @@ def no_root_before(start, end, m):
 @helper
 def _times(lower, width, left, right):
     """Times of parameters of the interval [lower, lower + width], rounded outwards."""
-    return max(0.0, lower + width * left - 2e-16), min(1.0, lower + width * right + 2e-16)
+    return max(0.0, lower + width * left - _TIME_ERROR), min(1.0, lower + width * right + _TIME_ERROR)
 
 
 @helper
@@ -170,8 +173,8 @@ def first_contact(kind, start, end, m):
                 b[0] < -error and b[3] > error and (b[1] < -error or b[2] > error)
             )
             inside, left, right = 0, -1.0, -1.0
-            if one_root:  # twice the error: as much again for evaluating the cubic, 12 u on 6 mw m1 m2
-                inside, left, right = _meet_at_root(kind, start, end, m, b, 2.0 * error, lower, width)
+            if one_root:
+                inside, left, right = _meet_at_root(kind, start, end, m, b, _EVALUATED * error, lower, width)
             if left >= 0.0:
                 if inside > 0:
                     return HIT, left, right

@@ -1,6 +1,6 @@
 """The elementary test in integers: decides every finite input, for the pairs that floating point cannot.
 
-With e1, e2, w the moving vectors of ``certified.vectors``, n = e1 x e2 and f = w . n:
+With e1, e2, w the moving vectors of ``arithmetic.bernstein.vectors``, n = e1 x e2 and f = w . n:
   vertex-face  w = b e1 + c e2 with  b n = w x e2,  c n = e1 x w     inside: b, c, 1 - b - c >= 0
   edge-edge    w = b e1 - c e2 with  b n = w x e2,  c n = w x e1     inside: b, 1 - b, c, 1 - c >= 0
 at the roots of f; any one component of n that is not zero tells. Where n vanishes, the features meet if an end point

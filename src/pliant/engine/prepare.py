@@ -14,6 +14,7 @@ from pliant.culling.cones import Faces, fit_cones, merge_cones
 from pliant.culling.contours import FREE, free_patches
 from pliant.elementary.advance import Approach
 from pliant.elementary.paths import largest_of
+from pliant.filters.axes import ALLOWED
 from pliant.filters.csat_cells import gather_cells
 from pliant.filters.csat_elements import gather_corners, gather_resting_corners
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
@@ -150,10 +151,10 @@ def prepare_volume(
 def reach_of(approach: Approach) -> np.ndarray:
     """(n,) how far from its chord a vertex can be in contact: radius, tolerance and bend of the path.
 
-    With room for what advancement allows for rounding, some hundred u of the largest coordinate: what a filter leaves
-    out, advancement would not have reported.
+    With room for what advancement allows for rounding, half of it for each of two vertices: what a filter leaves out,
+    advancement would not have reported.
     """
-    rounding = 2.0**-43 * largest_of(approach.paths) + 2.0**-43 * float(approach.radii.max(initial=0.0))
+    rounding = 0.5 * ALLOWED * largest_of(approach.paths) + 0.5 * ALLOWED * float(approach.radii.max(initial=0.0))
     reach = approach.radii + (0.5 * approach.tolerance + rounding)
     return reach + 0.126 * approach.paths.bend if len(approach.paths.bend) else reach
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
+from pliant.arithmetic.rounding import POSITION_ERROR
 from pliant.bounds.kdops import ROOM
 from pliant.elementary.advance import Approach, advance_pairs, approach_of, tolerance_of
 from pliant.elementary.certified import MISS, UNSURE
@@ -25,8 +26,6 @@ _SHORTER = 0.4
 _HARDLY = 0.05
 # toi is known to 1e-12: a contact that looks later than the best so far by less may still have the smaller toi.
 _LEEWAY = 2e-12
-# Rounded positions on the way, (1 - s) x0 + s x1, are off by at most 3 u of the largest coordinate.
-_FUZZ = 4 * 2.0**-53
 
 # Positions stay back by this part of the step, and what meets nevertheless by so many times as much in each round: the
 # sixth takes it back to x0. Each round looks at all pairs of what was drawn back, so that few are better than many.
@@ -143,7 +142,7 @@ class Runner(Worker):
 
 def first_contacts(scene: Prepared, plan: Plan, crew: Crew, tally: Tally) -> tuple[list[Found], Near]:
     """Contacts among which is the first one, and all pairs of features that no filter could keep apart."""
-    fuzz = _FUZZ * scene.largest
+    fuzz = POSITION_ERROR * scene.largest
     race = Race(scene, plan, tally, crew.threads)
     mark_free_patches(scene, race.fitted(), fuzz, Crew(crew.threads), tally)
     runners = [Runner(plan, crew, race, fuzz) for _ in range(crew.threads)]
@@ -158,10 +157,13 @@ def verified_positions(scene: Prepared, plan: Plan, near: Near, t: float, crew: 
 
     Rounding moves each vertex by an ulp, which can close the gap that is left a moment before the contact, or that of
     features which move along with each other at a distance of some ulps. So step back a little and look whether the
-    rounded motion is free. At first only near pairs have to be looked at: bounds and filters were told to leave room
-    for rounded positions (ROOM, fuzz). The vertices of those that meet are drawn back further, and no others; all of
-    their pairs are looked at again, since they no longer move in step with the rest. It ends, for a vertex never moves
-    on again, and nothing meets at x0.
+    rounded motion is free. At first only near pairs have to be looked at. What is not near has been proved apart with
+    room for positions that are off by POSITION_ERROR: bounds have it (ROOM), filters of features and culled patches are
+    told (fuzz), and the slack of the filters of elements holds it (``filters/axes``: SLACK, ALLOWED). Their proofs
+    are for the motion up to a horizon, and along an axis a difference that is above the room at both ends is so on
+    the way to t. The vertices of pairs that meet are drawn back further, and no others; all of their pairs are looked
+    at again, since they no longer move in step with the rest. It ends, for a vertex never moves on again, and nothing
+    meets at x0.
     """
     if scene.approach is not None and scene.approach.paths.mode != STRAIGHT:
         paths = scene.approach.paths

@@ -14,14 +14,23 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.arithmetic.kinds import VERTEX_FACE
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, scale, sub
+from pliant.arithmetic.rounding import MARGIN, UNIT_ROUNDOFF
+from pliant.arithmetic.vec3 import add, cross, dot, max_norm, scale, sub
 from pliant.runtime.jit import helper, in_line
 
-# A difference of dot products has 1 + 1 + 2 + 2 roundings on 3 products of a coordinate up to m and one of
-# L; where the motion is cut off, looseness has the rest.
-_ERROR = 1.05 * 3 * 6 * UNIT_ROUNDOFF
+# A difference of two points along L is a sum of up to three dot products of vectors, with coordinates up to m1, m2 and
+# mw: 3 products each, and roundings 1 of the vector, 1 of the product, 2 of the dot product, 2 of the sum. Times
+# m1 + m2 + mw and the largest coordinate of L. Where the motion is cut off, the part ``loose`` of each vector has the
+# rest.
+_ERROR = MARGIN * 3 * 6 * UNIT_ROUNDOFF
+_OF_LOOSE = 3.0 * 3  # 3 coordinates of each vector; margin 3
+_OF_FUZZ = 3 * 2 * 7 / 6  # 3 coordinates of two points; margin 7 / 6
 # With magnitudes above 1e-70 (in_range) such products are far from the denormals, where errors are not relative.
 _SHORTEST_AXIS = 1e-200
+# Length of an axis, rounded up: half of 3 roundings of its square, the root, the product: 3.5. Axes are scaled such
+# that squares of all but the useless ones are far from the denormals.
+_LENGTH = 1.0 + 8 * UNIT_ROUNDOFF  # margin 2.3
+_ROUNDED_AWAY = 1e-150
 
 
 @helper
@@ -35,7 +44,7 @@ def separated_by(kind, start, end, m, axis, loose, fuzz, gap):
     length = max_norm(axis)
     if not length > _SHORTEST_AXIS:
         return False
-    error = ((_ERROR + 9.0 * loose) * (m[0] + m[1] + m[2]) + 7.0 * fuzz) * length
+    error = ((_ERROR + _OF_LOOSE * loose) * (m[0] + m[1] + m[2]) + _OF_FUZZ * fuzz) * length
     if gap > 0.0:
         error += gap * length_above(axis)
     low, high = _range(kind, start, axis)  # which mostly decides it: the end is looked at where it does not
@@ -102,8 +111,8 @@ def apart_though_flat(kind, start, end, m):
 
 @helper
 def length_above(axis):
-    """Rounded up; axes are scaled such that squares of all but the useless ones are far from the denormals."""
-    return np.sqrt(dot(axis, axis)) * (1.0 + 8.0 * UNIT_ROUNDOFF) + 1e-150
+    """At least the length of the axis."""
+    return np.sqrt(dot(axis, axis)) * _LENGTH + _ROUNDED_AWAY
 
 
 @helper

@@ -7,22 +7,34 @@ cannot tell them from what it writes.
 Two moving triangles whose projections on an axis L are apart at both ends of the motion are apart in between: the
 largest projection of the one is a convex function of time, the smallest of the other a concave one.
 
-Error bound, u = 2^-24. Coordinates are taken relative to a0 at the start and scaled such that the largest is 1: each is
-off by at most 2.01 u (the factor itself is rounded too, but it is the same for all), the difference of two by 4.02. A
-dot product with L has three roundings and is off by at most 3.01 u |L|_1, the difference of two by 6.02, and its
-comparison with the slack by u (2 |L|_1 + slack). Positions at a later time are off by at most 5 u in each coordinate
-for every step that was taken, on both sides of the difference: 10 u |L|_1 a step (the time itself is rounded too, but
-it is the same for all corners). A slack of (16 + 12 STEPS) u |L|_1 is more than all that. |L| above 1e-25 keeps what
-underflow rounds away, 1e-45 each, far below it; leaning makes an axis at most 4e7 times as long, far from overflow.
-Triangles that single precision cannot hold are never apart.
+Error bound, u = 2^-24, of a difference of two corners along L, in units of u M |L|_1. Coordinates are taken relative to
+a0 at the start, in double precision, and rounded to single precision once; M is the largest of them, now and at the
+end.
+  coordinates   1 rounding, of two corners                                                                     2
+  dot products  3 roundings, of two corners                                                                    6
+  difference    1 rounding of at most 2 M |L|_1                                                                2
+  steps         now + (end - now) s: 1 rounding of end - now and 1 of the product, at most 2 M each, 1 of the
+                sum: 5 for a coordinate, of two corners                                                       10 each
+How far s goes is rounded too, but it is the same for all corners. The rest is smaller by far: coordinates themselves
+may be off by LERP (the end of a motion that is cut off) and POSITION_ERROR (positions that are rounded once more) of
+|a0| + M, in double precision, which ALLOWED holds 100 times.
+
+Range. M from 1e-8 to 1e8 and |L| from 1e-25 to 1e19 keep products from overflow, and what underflow rounds away, 1e-45
+each, far below the slack. Triangles and axes of other sizes separate nothing: the square of a longer axis overflows,
+and then what its projections have to be apart by is infinite, or not a number. Axes do get there. In exact arithmetic
+over-relaxation makes none longer, but rounded it divides a gap that is off by some u M |L|_1 by the distance of two
+corners, which can be far smaller: where a product is as large as the last bit of the next one, and that as the last bit
+of the third, a change of the last bit of the first, u^2 times smaller, carries through the sums of a dot product. One
+step makes an axis up to 2^51 times as long, or infinite where the squared distance underflows.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from pliant.arithmetic.rounding import DOT, MARGIN, SINGLE_ROUNDOFF
 from pliant.arithmetic.vec3 import dot
-from pliant.filters.axes import LEAN
+from pliant.filters.axes import ALLOWED, LEAN
 from pliant.runtime.jit import helper, in_line, one_copy
 
 LANES = 64
@@ -34,11 +46,10 @@ BEST, SLACK, RADII, TAKEN, AXIS = 36 * LANES, 37 * LANES, 38 * LANES, 39 * LANES
 
 STEPS = 10  # in time, at most
 _LEAN = np.float32(LEAN)
-_ERROR = np.float32((16 + 12 * STEPS) * 2.0**-24)
-# What advancement allows for rounding, some hundred u of the largest coordinate, with room: as ``prepare.reach_of``.
-ALLOWED = 2.0**-42
+SLACK_ERROR = np.float32(1.25 * (2 + 2 * DOT + 2 + 10 * STEPS) * SINGLE_ROUNDOFF)
 _SHORTEST_AXIS = np.float32(1e-25)
-ABOVE = np.float32(1.0 + 1e-6)  # a few numbers of one sign, added and multiplied, times this: rounded up
+# Rounded up: up to 8 numbers of one sign, added and multiplied.
+ABOVE = np.float32(1.0 + 16 * SINGLE_ROUNDOFF)  # margin 2
 _SMALLEST, _TOO_LARGE = np.float32(1e-8), np.float32(1e8)  # of coordinates: cubes are far from the end of the range
 _ROUNDED_AWAY = np.float32(1e-18)  # of a length, by squares that are too small
 NEVER, ONE, ALWAYS = np.float32(0.0), np.float32(1.0), np.float32(2.0)
@@ -53,7 +64,7 @@ def groups_of(lanes):
 def set_slack(block, lanes, tolerance):
     """What projections have to be apart by, per |L|_1: infinite where coordinates are too large or too small, or not
     finite. Returns how many are too large or not finite."""
-    of_extent, allowed, odd = np.float32(2.1 * tolerance + ALLOWED) + _ERROR, np.float32(ALLOWED), 0
+    of_extent, allowed, odd = np.float32(2.0 * MARGIN * tolerance + ALLOWED) + SLACK_ERROR, np.float32(ALLOWED), 0
     for i in range(lanes):
         largest, total = _sizes(block, i)
         later, more = _sizes(block, 18 * LANES + i)
@@ -142,7 +153,8 @@ def _furthest(block, i, axis):
 
 @helper
 def least_of(block, i, axis):
-    """What projections on an axis have to be apart by; infinite if it is too short to prove anything, or not finite."""
+    """What projections on an axis have to be apart by; infinite, or not a number, if it is too short or too long to
+    prove anything."""
     in_line()
     sizes = abs(axis[0]), abs(axis[1]), abs(axis[2])
     length = np.sqrt(dot(axis, axis)) * ABOVE + _ROUNDED_AWAY

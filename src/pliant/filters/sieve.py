@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pliant.arithmetic.bernstein import (
     CUT_OFF,
+    LOOSEST,
     cross_controls,
     in_range,
     looseness,
@@ -14,7 +15,8 @@ from pliant.arithmetic.bernstein import (
     vectors,
 )
 from pliant.arithmetic.kinds import VERTEX_FACE, quad
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, scale
+from pliant.arithmetic.vec3 import scale
+from pliant.filters.axes import GAP
 from pliant.filters.csat import apart_by_centres, apart_by_sides
 from pliant.filters.dnf import never_coplanar
 from pliant.filters.ncf import never_meet
@@ -70,9 +72,9 @@ def sieve(kind, which, x0, x1, reach, table, pairs, count, horizon, fuzz):
                     loose += looseness(m, fuzz * factor)
                 if which == DNF:
                     normal = cross_controls(start[0], start[1], end[0], end[1])
-                    surely_apart = loose <= 0.01 and never_coplanar(start, end, m, normal, loose)
+                    surely_apart = loose <= LOOSEST and never_coplanar(start, end, m, normal, loose)
                 else:
-                    surely_apart = loose <= 0.01 and never_meet(kind, start, end, m, loose)
+                    surely_apart = loose <= LOOSEST and never_meet(kind, start, end, m, loose)
         if not surely_apart:
             pairs[kept, 0], pairs[kept, 1] = pairs[p, 0], pairs[p, 1]
             kept += 1
@@ -88,4 +90,4 @@ def gap_of(kind, reach, q):
         gap = reach[q[0]] + max(reach[q[1]], max(reach[q[2]], reach[q[3]]))
     else:
         gap = max(reach[q[0]], reach[q[1]]) + max(reach[q[2]], reach[q[3]])
-    return gap * (1.0 + 4.0 * UNIT_ROUNDOFF)
+    return gap * GAP

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.arithmetic.rounding import SINGLE_ROUNDOFF
 from pliant.arithmetic.vec3 import dot, max_norm
 from pliant.filters.lanes import (
     ABOVE,
@@ -45,7 +46,8 @@ from pliant.runtime.jit import helper, kernel, one_copy
 # four steps, none below 0.02, it was 0.04, 0.13 and 0.4 %, which took longer to advance than more steps do.
 _LEAST = np.float32(0.005)  # of what is left of the motion: pairs that come no further are close, or touch
 _LEANED = 2  # times
-_SAFE = np.float32(1.0 - 1e-6)  # a step of this part of what is proven ends before it, whatever is rounded
+# A step of this part of what is proven ends before it: 2 differences, the quotient and this product, 4 roundings.
+_SAFE = np.float32(1.0 - 16 * SINGLE_ROUNDOFF)  # margin 4
 
 CENTRES, PLANES, EDGES, IN_TURN = 1, 2, 4, 8
 ODD = 4  # number of the count of pairs that single precision cannot hold, or that are not finite

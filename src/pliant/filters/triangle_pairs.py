@@ -15,19 +15,19 @@ Every one is a proof along one axis L, whatever L is, and needs all differences 
 of features.
 
 Error bound. Coordinates are taken relative to b0 at the start, y = x - o with one rounding, and M is the largest of
-them: a dot product with L is off by at most 4.01 u M |L|_1, the difference of two by twice that, and the sum with the
-slack that it is compared with by u (M |L|_1 + slack): less than 9.1 u M |L|_1 for a slack of 12 u M |L|_1. M from 1e-70
-to 1e70 and |L| above 1e-200 keep what underflow rounds away, 5e-324 each, far below that. Triangles of other sizes are
-passed on.
+them. In units of u M |L|_1: 1 + DOT roundings of each of two corners, and 1 of the sum with the slack, 9 in all. M from
+1e-70 to 1e70 and |L| above 1e-200 keep what underflow rounds away, 5e-324 each, far below that. Triangles of other
+sizes are passed on.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pliant.arithmetic.vec3 import UNIT_ROUNDOFF, add, cross, dot, max_norm, row, scale, sub
+from pliant.arithmetic.rounding import DOT, MARGIN, UNIT_ROUNDOFF
+from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, scale, sub
+from pliant.filters.axes import ALLOWED, GAP
 from pliant.filters.csat import across, length_above
-from pliant.filters.lanes import ALLOWED
 from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
 from pliant.runtime.jit import helper, kernel, out_of_line
 
@@ -42,7 +42,7 @@ _CENTRES, _IN_TURN, _VERTICES, _TRIANGLES, _EDGES, _EDGE_PAIRS, _EDGE_TRIANGLE, 
 )
 EVERYTHING = (1 << 15) - 1
 
-_ERROR = 12 * UNIT_ROUNDOFF
+_ERROR = (2 * (1 + DOT) + 1) * UNIT_ROUNDOFF * 4 / 3
 _SHORTEST_AXIS = 1e-200
 
 
@@ -118,7 +118,7 @@ def _room_for(closeness, m, far):
     and an origin that is so far away; and the radii of both.
     """
     tolerance, of_both = closeness
-    return 2.1 * tolerance * m + ALLOWED * (far + m + of_both), of_both * (1.0 + 6.0 * UNIT_ROUNDOFF)
+    return 2.0 * MARGIN * tolerance * m + ALLOWED * (far + m + of_both), of_both * GAP
 
 
 @helper
