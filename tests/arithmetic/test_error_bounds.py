@@ -85,7 +85,7 @@ def inside(x, part):
 
 @pytest.mark.parametrize("part", [None, (0.25, 0.3125)], ids=["all", "part"])
 @pytest.mark.parametrize(
-    ("formula", "bound", "least"), [(normal, N_ERROR, 0.5), (coplanarity, F_ERROR, 0.1), (inside, INSIDE_ERROR, 0.05)]
+    ("formula", "bound", "least"), [(normal, N_ERROR, 0.5), (coplanarity, F_ERROR, 0.1), (inside, INSIDE_ERROR, 0.03)]
 )
 def test_bernstein_coefficients(formula, bound, least, part):
     def share(x):

@@ -139,6 +139,41 @@ def test_what_is_drawn_back_is_in_the_way_of_others():
     assert np.abs(step.positions - x0 - step.t * (x1 - x0))[parts[-1]].max() < 1e-9
 
 
+def thin_gaps(count, rng):
+    """(x0, x1), (k, 6, 3): pairs of triangles above each other, askew, by up to 100 u, that move in step and never
+    meet, far from each other. Of so many some do, and are left out."""
+    normal = rng.standard_normal((count, 1, 3))
+    normal /= np.linalg.norm(normal, axis=2)[..., None]
+    x0 = 0.01 * rng.standard_normal((count, 6, 3))
+    x0 -= (x0 * normal).sum(axis=2)[..., None] * normal
+    x0 += np.stack((20 + np.arange(count) % 20, 20 + np.arange(count) // 20, np.zeros(count)), axis=1)[:, None] / 10
+    x0 += rng.uniform(0.0, 0.02, (count, 1, 3))
+    x0[:, 3:] += 100 * rng.random((count, 1, 1)) ** 3 * 2.0**-53 * normal
+    x1 = x0 + rng.uniform(-0.01, 0.01, (count, 1, 3))
+    contacts = pliant.ccd(np.arange(6 * count).reshape(-1, 3), x0.reshape(-1, 3), x1.reshape(-1, 3))
+    free = np.setdiff1d(np.arange(count), contacts.vertices // 6)
+    return x0[free], x1[free]
+
+
+@pytest.mark.parametrize("options", [{}, {"filters": ("triangle",)}, {"filters": ()}], ids=str)
+def test_what_filters_of_elements_cull_is_free_once_rounded(options):
+    """Pairs that move in step, a few last bits apart. Filters of features are told how far rounding moves them, and
+    those of elements have room for it in their slack: what they cull, up to a horizon, is not looked at again."""
+    thin0, thin1 = thin_gaps(400, np.random.default_rng(5))
+    faces, x0, (_, ball, thin) = joined(
+        *ball_through_floor(), (np.arange(thin0.size // 3).reshape(-1, 3), thin0.reshape(-1, 3))
+    )
+    x1 = x0.copy()
+    x1[ball, 2] -= 2.0
+    x1[thin] = thin1.reshape(-1, 3)
+    assert len(x0) > 1000
+    assert len(pliant.ccd(faces[2:] - 6, x0[thin], (0.5 * x0 + 0.5 * x1)[thin])) > 0  # rounded, some of them meet
+    step = pliant.safe_step(faces, x0, x1, **options)
+    assert step.t == pytest.approx(0.5)
+    assert len(pliant.ccd(faces, x0, step.positions)) == 0
+    assert np.abs(step.positions - x0 - step.t * (x1 - x0)).max() < 1e-2
+
+
 def test_cells_that_meet_once_rounded():
     """The same for a volume mesh, whose pairs come from cells."""
     low = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0.2, 0.2, 1)]) * 0.01 + (5, 0, 0.7)

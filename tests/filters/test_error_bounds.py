@@ -8,13 +8,17 @@ import numba
 import numpy as np
 import pytest
 
+import pliant
 from pliant.arithmetic.bernstein import magnitudes
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.arithmetic.rounding import POSITION_ERROR, SINGLE_ROUNDOFF, UNIT_ROUNDOFF
-from pliant.arithmetic.vec3 import dot, lerp, max_norm, sub
+from pliant.arithmetic.vec3 import cross, dot, lerp, max_norm, sub
+from pliant.bounds.kdops import NO_REACH
 from pliant.elementary.advance import DISTANCE_ERROR
 from pliant.filters import csat, lanes, triangle_axes, triangle_pairs
 from pliant.filters.axes import ALLOWED, SLACK
+from pliant.filters.csat_cells import cull_cells, gather_cells
+from pliant.filters.csat_elements import cull_elements, gather_corners
 from tests.reference.rounding import coordinate, corners, exact, point, worst_share
 
 
@@ -206,3 +210,83 @@ def test_axes_that_overflow_separate_nothing(length):
     block[lanes.AXIS : lanes.AXIS + 3 * lanes.LANES : lanes.LANES] = (0.0, 0.0, length)
     relax(block)
     assert block[lanes.BEST] == lanes.NEVER
+
+
+# ---- positions that are rounded once more
+
+PAIRS, HORIZON = 1500, 0.37
+
+
+def thin_gaps(count):
+    """(x0, x1), (2 k, count, 3): bodies 2 i and 2 i + 1 of so many points each, which move together, above each other
+    by up to 100 u: three points of one lie in a plane, and so do three of the other."""
+    rng = np.random.default_rng(7)
+    normal = rng.standard_normal((PAIRS, 3))
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    below = 0.01 * rng.standard_normal((2, PAIRS, count, 3))
+    below -= np.einsum("ekci,ki->ekc", below, normal)[..., None] * normal[:, None]
+    below[0, :, 3:] -= 0.01 * normal[:, None]  # the fourth corners are away from the gap
+    below[1, :, 3:] += 0.01 * normal[:, None]
+    at = rng.uniform(-0.7, 0.7, (PAIRS, 1, 3))
+    gap = 100 * rng.uniform(0, 1, (PAIRS, 1, 1)) ** 3 * UNIT_ROUNDOFF * normal[:, None]
+    x0 = np.stack((below[0] + at, below[1] + at + gap), axis=1)
+    x1 = x0 + rng.uniform(-0.3, 0.3, (PAIRS, 1, 1, 3))
+    return x0.reshape(2 * PAIRS, count, 3), x1.reshape(2 * PAIRS, count, 3)
+
+
+def meet_once_rounded(x0, x1, pairs):
+    """How many of the pairs of triangles, the first three points of each, meet on the way to rounded positions."""
+    met = np.zeros(len(pairs), bool)
+    for s in (HORIZON * (1 - 2.0**-36), 0.5 * HORIZON):
+        start, end = x0[pairs, :3], ((1.0 - s) * x0 + s * x1)[pairs, :3]
+        for a, b in ((0, 1), (1, 0)):
+            for corner in range(3):
+                ends = [np.concatenate((x[:, a, corner : corner + 1], x[:, b]), axis=1) for x in (start, end)]
+                met |= pliant.vertex_face(*ends).hit
+        for i in range(3):
+            for j in range(3):
+                ends = [
+                    np.stack((x[:, 0, i], x[:, 0, i - 1], x[:, 1, j], x[:, 1, j - 1]), axis=1) for x in (start, end)
+                ]
+                met |= pliant.edge_edge(*ends).hit
+    return int(np.count_nonzero(met))
+
+
+def gap_along_normals(a, b):
+    """How far two triangles are apart along the normal of either, in units of u and of the sum of its coordinates."""
+    best = -np.inf
+    for p in (a, b):
+        axis = cross(sub(p[1], p[0]), sub(p[2], p[0]))
+        of_a, of_b = [dot(q, axis) for q in a], [dot(q, axis) for q in b]
+        apart = max(min(of_b) - max(of_a), min(of_a) - max(of_b))
+        best = max(best, float(apart / norm_1(axis)) / UNIT_ROUNDOFF)
+    return best
+
+
+@pytest.mark.parametrize("filter_of", ["elements", "cells"])
+def test_element_filters_leave_room_for_positions_that_are_rounded(filter_of):
+    """A safe step verifies rounded positions of what its filters leave: what they cull has to stay free as well.
+
+    Filters of features are told how far positions may be off; those of elements have it in their slack.
+    """
+    count = 3 if filter_of == "elements" else 4
+    x0, x1 = thin_gaps(count)
+    pairs = np.arange(2 * PAIRS, dtype=np.int32).reshape(-1, 2)
+    corners = np.arange(count * 2 * PAIRS, dtype=np.int32).reshape(-1, count)
+    flat = x0.reshape(-1, 3), x1.reshape(-1, 3)
+    largest = float(max(np.abs(flat[0]).max(), np.abs(flat[1]).max()))
+    if filter_of == "elements":
+        points = gather_corners(corners, *flat, HORIZON, 1.0)
+        kept = cull_elements(corners, points, largest, NO_REACH, pairs, PAIRS, True)
+    else:
+        cells = pliant.VolumeMesh({"tetra": corners}).cell_table
+        points = gather_cells(cells, *flat, HORIZON, 1.0)
+        kept = cull_cells(cells, points, largest, NO_REACH, pairs, PAIRS, False)
+    culled = np.setdiff1d(np.arange(0, 2 * PAIRS, 2), pairs[:kept, 0])
+    assert 0.1 * PAIRS < len(culled) < 0.9 * PAIRS
+    pairs = np.stack((culled, culled + 1), axis=1)
+    assert meet_once_rounded(x0, x1, pairs) == 0
+    assert meet_once_rounded(x0, x1, np.arange(2 * PAIRS).reshape(-1, 2)) > 5  # of all, some do
+    if filter_of == "elements":  # whose axes are the normals
+        least = min(gap_along_normals(exact(x0[i].tolist()), exact(x0[i + 1].tolist())) for i in culled)
+        assert least > 2 * largest * POSITION_ERROR / UNIT_ROUNDOFF
