@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 import pliant
+from bench.baselines import run_triangles
 from bench.inputs import Motion, real_motions
 from bench.measure import Options, Report, interleaved
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.arithmetic.vec3 import cross, dot, sub
-from pliant.baselines import run_triangles
 from pliant.elementary.distance import shortest, spread_of
 from pliant.engine.pipeline import Walker, chunks_of, run_all
 from pliant.engine.prepare import fit, prepare

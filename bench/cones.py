@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from bench.baselines import Baseline
 from bench.frames import Laps, load_kernels, race
 from bench.inputs import Sequence, sequences
 from bench.measure import Options, Report, seconds
 from pliant import Detector
-from pliant.baselines import Baseline
 
 # Each for the query for which its paper has it.
 OTHERS = {

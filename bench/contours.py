@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bench.baselines import Baseline
+from bench.baselines.continuous_contours import stay_apart, stays_simple
+from bench.baselines.patches import across, project
+from bench.baselines.star_contours import star_in_plane
 from bench.frames import Lap, load_kernels, race
 from bench.inputs import sequences
 from bench.measure import Options, Report
 from pliant import Detector
-from pliant.baselines import Baseline
-from pliant.baselines.continuous_contours import stay_apart, stays_simple
-from pliant.baselines.patches import across, project
-from pliant.baselines.star_contours import star_in_plane
 from pliant.culling.contours import centres, star_shaped
 from pliant.runtime.jit import kernel
 

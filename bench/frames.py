@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from bench.baselines import METHODS, Baseline
 from bench.fingerprints import fingerprint
 from bench.inputs import Sequence
 from bench.measure import Options
 from pliant import Detector
-from pliant.baselines import METHODS, Baseline
 from pliant.runtime.tally import Stage
 from pliant.scenes import load
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bench.baselines import Baseline
 from bench.frames import Lap, load_kernels, race
 from bench.inputs import sequences
 from bench.measure import Options, Report
 from pliant import Detector
-from pliant.baselines import Baseline
 
 
 class ToTheLeaves(Detector):

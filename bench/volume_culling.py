@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 import pliant
+from bench.baselines import run_volume
 from bench.inputs import PAPER_004, Volume, volume_steps
 from bench.measure import Options, Report
 from pliant.arithmetic.bernstein import cross_controls, in_range, magnitudes, vectors
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE, quad
 from pliant.arithmetic.rounding import UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, sub
-from pliant.baselines import run_volume
 from pliant.engine.pipeline import SHARE, Worker, chunks_of, run_all
 from pliant.engine.prepare import Plan, Prepared, fit, prepare_volume
 from pliant.filters.csat import across, apart_by_centres, separated_by

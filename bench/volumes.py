@@ -7,11 +7,11 @@ import warnings
 from typing import Any
 
 import pliant
+from bench.baselines import VOLUME_METHODS, run_volume
 from bench.fingerprints import fingerprint
 from bench.inputs import PAPER_004, Volume, volume_steps
 from bench.measure import Options, Report, Timed, child, interleaved
 from bench.volume_culling import axes, culling, flips
-from pliant.baselines import VOLUME_METHODS, run_volume
 
 OURS = "ours", "new mesh"
 OTHERS = {

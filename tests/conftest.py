@@ -29,7 +29,7 @@ def kernels_return_numbers() -> Iterator[None]:
     found = {
         f"{module}.{name} returns {overload.signature.return_type}"
         for module, members in list(sys.modules.items())
-        if module.startswith("pliant.")
+        if module.startswith(("pliant.", "bench."))
         for name, member in vars(members).items()
         for overload in getattr(member, "overloads", {}).values()
         if not _is_plain(overload.signature.return_type)

@@ -30,7 +30,7 @@ STAGES = (
     ("engine",),
     ("queries",),
     ("characters",),
-    ("scenes", "baselines"),
+    ("scenes",),
     ("frames",),
     ("io",),
     ("report",),
@@ -80,7 +80,7 @@ def misplaced_imports(path: Path, package: Path = PACKAGE) -> list[str]:
 
 
 # Beside the rooms of the package: what is shared, slow truth, browsers, damaged files, what is installed, measurements.
-OTHER_TESTS = {"shapes", "reference", "browser", "fuzz", "install", "bench", "baselines"}
+OTHER_TESTS = {"shapes", "reference", "browser", "fuzz", "install", "bench"}
 
 
 def test_tests_mirror_the_package():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from pliant import baselines, characters, io, scenes, view
+    from pliant import characters, io, scenes, view
     from pliant.engine.motion import Accelerated, Affine, Rigid, Screw, trace_back
     from pliant.frames.scanning import Scan, ScannedFrame, scan
     from pliant.frames.sequence import Sequence
@@ -98,7 +98,6 @@ __all__ = [
     "TriMesh",
     "TrianglePairs",
     "VolumeMesh",
-    "baselines",
     "ccd",
     "characters",
     "dcd",
@@ -121,7 +120,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in ("baselines", "characters", "io", "scenes", "view"):
+    if name in ("characters", "io", "scenes", "view"):
         return import_module(f"pliant.{name}")
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)

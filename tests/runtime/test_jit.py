@@ -116,6 +116,65 @@ def test_the_cache_outlives_changes_of_what_has_no_kernels(package):
     assert jit._digest(package) != before
 
 
+OUTSIDE = {
+    "outside/__init__.py": "",
+    "outside/kernels.py": """
+from outside.helpers import FACTOR, scaled
+from pliant.runtime.jit import kernel
+
+@kernel
+def answer(a):
+    return scaled(a) + FACTOR
+""",
+    "outside/helpers.py": """
+from outside import numbers
+from pliant.runtime.jit import helper
+
+FACTOR = 10.0
+
+@helper
+def scaled(a):
+    return numbers.TWO * a
+""",
+    "outside/numbers.py": "TWO = 2.0",
+    "outside/alone.py": "TWO = 2.0",
+}
+
+
+@COMPILED
+def test_kernels_outside_of_the_package_are_never_stale(tmp_path):
+    """numba looks at the file of the kernel alone: a helper that was compiled in stayed as it had been."""
+    for name, content in OUTSIDE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, "utf-8")
+
+    def answer():
+        script = (
+            "from outside.kernels import answer; print(answer(1.0));"
+            "print(answer._cache.cache_path, sum(answer.stats.cache_hits.values()))"
+        )
+        path = os.pathsep.join([str(tmp_path), *sys.path])
+        environment = os.environ | {"PYTHONPATH": path, "PLIANT_CACHE_DIR": str(tmp_path / "cache")}
+        command = [sys.executable, "-B", "-c", script]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        number, kept = done.stdout.splitlines()
+        return float(number), *kept.rsplit(" ", 1)
+
+    number, folder, hits = answer()
+    assert (number, hits) == (12.0, "0")
+    assert Path(folder).is_relative_to(tmp_path / "cache")
+    (tmp_path / "outside" / "alone.py").write_text("TWO = 3.0", "utf-8")
+    assert answer() == (12.0, folder, "1")
+    (tmp_path / "outside" / "numbers.py").write_text("TWO = 3.0", "utf-8")
+    assert answer()[0] == 13.0
+    (tmp_path / "outside" / "helpers.py").write_text(OUTSIDE["outside/helpers.py"].replace("10.0", "20.0"), "utf-8")
+    assert answer()[0] == 23.0
+    (tmp_path / "outside" / "numbers.py").write_text("TWO = 2.0", "utf-8")
+    (tmp_path / "outside" / "helpers.py").write_text(OUTSIDE["outside/helpers.py"], "utf-8")
+    assert answer() == (12.0, folder, "1")  # what was compiled before is still there
+
+
 @pytest.mark.bounds
 @COMPILED
 def test_bounds_checks_are_really_on_where_asked_for():

@@ -142,7 +142,7 @@ class Detector:
         return fit(scene, self._plan.bounds, 1.0, 0.0, tally, crew, features, self._kept)
 
     def _mark_free(self, scene: Prepared, fitted: Fitted, tally: Tally) -> None:
-        """Normal cones and contours; the stage in which baselines differ."""
+        """Normal cones and contours; the stage in which the baselines of bench/ differ."""
         mark_free_patches(scene, fitted, 0.0, Crew(self._threads), tally)
 
     def _built(self, x0: np.ndarray, x1: np.ndarray, tally: Tally) -> Prepared:

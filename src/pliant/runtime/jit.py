@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import os
@@ -30,7 +31,7 @@ _njit: Any = njit  # a kernel keeps the type of its function
 # No fastmath: certified signs and error-free transformations need every rounding where the source puts it.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import) (pliant[\w.]*)(?: import (\([^)]*\)|[^\n]*))?", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import) (\w[\w.]*)(?: import (\([^)]*\)|[^\n]*))?", re.MULTILINE)
 
 
 def _digest(package: Path) -> str:
@@ -38,9 +39,10 @@ def _digest(package: Path) -> str:
     sha = hashlib.sha256(f"{numba_version} {sys.version_info[:2]} {_OPTIONS}".encode())
     sha.update(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
     sources = {_module(path, package): path.read_bytes() for path in package.rglob("*.py")}
-    for name in sorted(_behind_kernels(sources)):
+    # Of what has no kernels and is imported by none, a reader or a page say, nobody has to compile anything again.
+    for name, content in _behind([name for name in sources if b"runtime.jit" in sources[name]], sources.get):
         sha.update(name.encode())
-        sha.update(sources[name])
+        sha.update(content)
     return sha.hexdigest()[:16]
 
 
@@ -49,22 +51,51 @@ def _module(path: Path, package: Path) -> str:
     return ".".join(("pliant", *inside.parts)).removesuffix(".__init__")
 
 
-def _behind_kernels(sources: dict[str, bytes]) -> set[str]:
-    """Modules with kernels, and all that they import: constants and helpers are compiled in. Of the rest, a change of
-    a reader or of a page say, nobody has to compile anything again."""
-    found, new = set[str](), [name for name, content in sources.items() if b"runtime.jit" in content]
+def _behind(modules: list[str], source_of: Callable[[str], bytes | None]) -> list[tuple[str, bytes]]:
+    """Names and sources of modules and of all that they import, as far as there are sources: constants and helpers are
+    compiled in."""
+    found, new = dict[str, bytes | None](), list(modules)
     while new:
         name = new.pop()
-        if name in sources and name not in found:
-            found.add(name)
-            for module, names in _IMPORT.findall(sources[name]):
-                new += [module.decode(), *(f"{module.decode()}.{one}" for one in re.findall(r"\w+", names.decode()))]
-    return found
+        if name in found:
+            continue
+        content = found[name] = source_of(name)
+        for module, names in _IMPORT.findall(content or b""):
+            new += [module.decode(), *(f"{module.decode()}.{one}" for one in re.findall(r"\w+", names.decode()))]
+    return sorted((name, content) for name, content in found.items() if content is not None)
 
 
 # None where others could write it: no cache, and no other folder, since what is loaded from it is machine code.
 CACHE_FOLDER = user_cache("kernels", _digest(Path(__file__).parents[1]))
 INTERPRETED = bool(config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _cache_of(module: str, file: str) -> Path | None:
+    """The folder for the kernels of a module. One that is not of the package, of a measurement say, has its own, keyed
+    on its source and on what it imports from its own top folder and from the package, too."""
+    if CACHE_FOLDER is None or module.partition(".")[0] == "pliant" or not Path(file).is_file():
+        return CACHE_FOLDER
+    return user_cache("kernels", CACHE_FOLDER.name, _digest_outside(module, Path(file)))
+
+
+@functools.cache
+def _digest_outside(module: str, file: Path) -> str:
+    root = (file.parent if file.name == "__init__.py" else file).parents[module.count(".")]
+
+    def source_of(name: str) -> bytes | None:
+        if name == module:
+            return file.read_bytes()
+        if name.partition(".")[0] not in ("pliant", module.partition(".")[0]):
+            return None
+        path = (Path(__file__).parents[2] if name.startswith("pliant.") else root).joinpath(*name.split("."))
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        return path.read_bytes() if path.is_file() else None
+
+    sha = hashlib.sha256()
+    for name, content in _behind([module], source_of):
+        sha.update(name.encode())
+        sha.update(content)
+    return sha.hexdigest()[:16]
 
 
 @contextmanager
@@ -101,11 +132,12 @@ def bare_kernel(function: F) -> F:
 def _compiled(function: F, options: dict[str, Any]) -> F:
     if INTERPRETED:
         return _njit(**options)(function)
-    if CACHE_FOLDER is None:
+    folder = _cache_of(function.__module__, function.__code__.co_filename)
+    if folder is None:
         return _njit(**options)(function)
-    with _numba_cache_in(CACHE_FOLDER):
+    with _numba_cache_in(folder):
         compiled = _njit(cache=True, **options)(function)
-    if not Path(compiled._cache.cache_path).is_relative_to(CACHE_FOLDER):  # numba goes on to folders of its own choice
+    if not Path(compiled._cache.cache_path).is_relative_to(folder):  # numba goes on to folders of its own choice
         compiled = _njit(**options)(function)
     return compiled
 

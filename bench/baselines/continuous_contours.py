@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from bench.baselines.patches import across, axis_of, extent_of, mark_with_cones, next_patch, project
 from pliant.arithmetic.rounding import UNIT_ROUNDOFF
-from pliant.baselines.patches import across, axis_of, extent_of, mark_with_cones, next_patch, project
 from pliant.culling.contours import FREE, centres
 from pliant.engine.prepare import Fitted, Prepared
 from pliant.runtime.jit import helper, kernel

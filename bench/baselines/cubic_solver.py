@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from bench.baselines.triangle_pairs import NEVER, FirstContacts, corners, run_kernel, turned
 from pliant.arithmetic.bernstein import cross_controls, cubic
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.arithmetic.vec3 import cross, dot, lerp, sub
-from pliant.baselines.triangle_pairs import NEVER, FirstContacts, corners, run_kernel, turned
 from pliant.runtime.jit import helper, kernel
 
 _BEYOND = 1e-9  # of an edge or a face, that a point may be outside of it

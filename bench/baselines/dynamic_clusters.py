@@ -14,9 +14,9 @@ import time
 
 import numpy as np
 
+from bench.baselines.observation import Cloud, corners_at, seen_once
+from bench.baselines.patches import count_tests, spread_free
 from pliant.arithmetic.vec3 import cross, sub
-from pliant.baselines.observation import Cloud, corners_at, seen_once
-from pliant.baselines.patches import count_tests, spread_free
 from pliant.culling.contours import BELOW_FREE, FREE
 from pliant.engine.prepare import Fitted, Prepared, first_subtree
 from pliant.filters.csat_elements import gather_corners

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pliant.baselines.continuous_contours import stay_apart
+from bench.baselines.continuous_contours import stay_apart
 
 pytestmark = pytest.mark.unit
 

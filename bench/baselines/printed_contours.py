@@ -8,8 +8,8 @@ bound, and the winding number is counted once, at t = 0 (errata 3). What it diff
 
 from __future__ import annotations
 
+from bench.baselines.patches import axis_of, extent_of, mark_with_cones, next_patch
 from pliant.arithmetic.vec3 import add, scale
-from pliant.baselines.patches import axis_of, extent_of, mark_with_cones, next_patch
 from pliant.culling.contours import FREE, centres, winds_once
 from pliant.engine.prepare import Fitted, Prepared
 from pliant.runtime.jit import helper, kernel

@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from pliant.baselines.all_features import (
+from bench.baselines.all_features import (
     NO_FILTERS,
     Moving,
     Tester,

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
-from pliant.arithmetic.vec3 import dot, scale
-from pliant.baselines.triangle_pairs import (
+from bench.baselines.triangle_pairs import (
     NEVER,
     ROUNDED_DOWN,
     STEPS,
@@ -26,6 +24,8 @@ from pliant.baselines.triangle_pairs import (
     turned,
     velocities,
 )
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
+from pliant.arithmetic.vec3 import dot, scale
 from pliant.elementary.distance import shortest, spread_of
 from pliant.runtime.jit import helper, kernel
 

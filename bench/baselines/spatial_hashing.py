@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.baselines.all_features import (
+from bench.baselines.all_features import (
     NO_FILTERS,
     NOT_FITTED,
     Moving,

@@ -25,8 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.arithmetic.rounding import UNIT_ROUNDOFF
-from pliant.baselines.patches import (
+from bench.baselines.patches import (
     across,
     axis_of,
     count_tests,
@@ -36,6 +35,7 @@ from pliant.baselines.patches import (
     sheet_of,
     spread_free,
 )
+from pliant.arithmetic.rounding import UNIT_ROUNDOFF
 from pliant.culling.contours import FREE, centres
 from pliant.engine.prepare import Fitted, Prepared, first_subtree, fit_all_cones
 from pliant.runtime.arrays import OptionError

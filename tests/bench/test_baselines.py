@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.baselines import METHODS, Baseline, run
+from bench.baselines import METHODS, Baseline, run
 from pliant.culling.contours import BELOW_FREE, FREE
 from pliant.engine.prepare import fit, prepare
 from pliant.queries.detect import gate, plan_for

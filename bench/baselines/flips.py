@@ -10,7 +10,7 @@ as the corners of a flat quadrilateral do, are left to separating axes first, as
 
 from __future__ import annotations
 
-from pliant.baselines.all_features import (
+from bench.baselines.all_features import (
     NO_FILTERS,
     NOT_FITTED,
     Moving,

@@ -2,18 +2,18 @@
 
 In place of normal cones, the stage that marks patches as free of self-contact:
 
-    contacts = pliant.baselines.run("continuous_contours", faces, x0, x1)
-    detector = pliant.baselines.Baseline("dynamic_clusters", faces)  # used as a pliant.Detector
+    contacts = bench.baselines.run("continuous_contours", faces, x0, x1)
+    detector = bench.baselines.Baseline("dynamic_clusters", faces)  # used as a pliant.Detector
 
 Every proof is certified as ours are, so that results are the same, bit for bit, and only times differ.
 
 In place of the sequence of culling conditions for pairs of triangles:
 
-    found = pliant.baselines.run_triangles("triangle_advancement", x0, x1)  # (k, 6, 3) each
+    found = bench.baselines.run_triangles("triangle_advancement", x0, x1)  # (k, 6, 3) each
 
 In place of the culling between the cells of a volume mesh:
 
-    contacts = pliant.baselines.run_volume("naive_cells", cells, x0, x1)
+    contacts = bench.baselines.run_volume("naive_cells", cells, x0, x1)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.baselines import (
+from bench.baselines import (
     boxes,
     continuous_contours,
     cubic_solver,
@@ -36,8 +36,8 @@ from pliant.baselines import (
     star_contours,
     triangle_advancement,
 )
-from pliant.baselines.all_features import Moving, scene_of
-from pliant.baselines.triangle_pairs import FirstContacts
+from bench.baselines.all_features import Moving, scene_of
+from bench.baselines.triangle_pairs import FirstContacts
 from pliant.bounds.kdops import AXES
 from pliant.elementary.advance import TOLERANCE
 from pliant.engine.pipeline import Found

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.baselines import run_volume
-from pliant.baselines.spatial_hashing import hashed, meeting
+from bench.baselines import run_volume
+from bench.baselines.spatial_hashing import hashed, meeting
 from pliant.runtime.arrays import OptionError
 from tests.reference import volumes as truth
 from tests.shapes.tables import assert_identical

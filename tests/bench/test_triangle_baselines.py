@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.baselines import TRIANGLE_METHODS, run_triangles
+from bench.baselines import TRIANGLE_METHODS, run_triangles
 from pliant.runtime.arrays import OptionError, ShapeError
 from pliant.scenes.triangle_pairs import MOTIONS, random_pairs
 from tests.reference import rational
