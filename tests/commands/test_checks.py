@@ -196,8 +196,8 @@ class TestLimits:
     @pytest.mark.parametrize(
         ("content", "says"),
         [
-            ("", "is no baseline of pliant"),
-            ("[1]", "is no baseline of pliant"),
+            ("", "is not a baseline of pliant"),
+            ("[1]", "is not a baseline of pliant"),
             ('{"pliant": "baseline", "version": 2}', "has version 2"),
             ('{"pliant": "baseline", "version": 1, "verb": "scan"}', "was written by pliant scan"),
             ('{"pliant": "baseline", "version": 1, "verb": "check", "known": 3}', '"known" is not a list'),
@@ -208,8 +208,8 @@ class TestLimits:
             ('ENTRY {"files": ["a"], "kind": "face-face", "ids": [[1, -2]]}', "whole numbers from 0 on"),
             ('ENTRY {"files": ["a"], "kind": "face-face", "ids": [[1, true]]}', "whole numbers from 0 on"),
             ('ENTRY {"files": ["a"], "kind": "face-face", "frame": "1", "ids": []}', '"frame" a number'),
-            ("[" * 100_000, "is no baseline of pliant"),
-            (b"\xff\xfe\x00", "is no baseline of pliant"),
+            ("[" * 100_000, "is not a baseline of pliant"),
+            (b"\xff\xfe\x00", "is not a baseline of pliant"),
         ],
     )
     def test_a_file_that_is_no_baseline_is_an_error(self, call: Call, folder: Path, content: str | bytes, says: str):

@@ -68,7 +68,7 @@ def pvd(name, says, times, changed):
     broken(name, says, frames=True)(make)
 
 
-pvd("time.pvd", "'nan' is no time", ("0", "nan"), TEXT)
+pvd("time.pvd", "'nan' is not a time", ("0", "nan"), TEXT)
 pvd("same_time.pvd", "has several files", ("1", "1"), TEXT)
 pvd("topology.pvd", "frame 1: 1.vtu", ("0", "1"), TEXT.replace("0 1 2</", "0 2 1</"))
 pvd("cut_frame.pvd", "frame 1: 1.vtu", ("0", "1"), TEXT[:200])
@@ -99,14 +99,14 @@ cache("version.pc2", "version 7", pc2(version=7), mesh="rest.obj")
 cache("cut.pc2", "cut off", pc2()[:-4], mesh="rest.obj")
 cache("short.pc2", "does not begin", pc2()[:20], mesh="rest.obj")
 cache("many.pc2", "need", pc2(points=2**31 - 1, frames=2**31 - 1), mesh="rest.obj")
-cache("negative.pc2", "announces -2 frames", pc2(frames=-2), mesh="rest.obj")
+cache("negative.pc2", "declares -2 frames", pc2(frames=-2), mesh="rest.obj")
 cache("longer.pc2", "but the file has", pc2(body=3 * CLOTH.tobytes()), mesh="rest.obj")
 cache("other_mesh.pc2", "has 3 points, but the mesh 4", pc2(points=3, body=bytes(72)), mesh="rest.obj")
 cache("no_mesh.pc2", "name the file of the mesh", pc2())
 cache("nan.pc2", "frame 1", pc2(body=NAN), mesh="rest.obj")
 cache("cut.mdd", "cut off", mdd()[:-4], mesh="rest.obj")
 cache("many.mdd", "need", mdd(points=2**31 - 1, frames=2**31 - 1), mesh="rest.obj")
-cache("negative.mdd", "announces 2 frames of -4 points", mdd(points=-4), mesh="rest.obj")
+cache("negative.mdd", "declares 2 frames of -4 points", mdd(points=-4), mesh="rest.obj")
 cache("short.mdd", "too few", b"\0\0\0", mesh="rest.obj")
 
 
@@ -156,8 +156,8 @@ LIES = {"many": (HUGE, HUGE, 3), "few": (1, 4, 3), "below": (-2, 4, 3)}
 for word, shape in LIES.items():
     broken(f"{word}.npz", "frames", archive(frames=npy(X, shape=shape), faces=npy(F)), frames=True)
 CODE = npy(X).replace(b"'<f8'", b"__import__('os').getpid()")
-broken("code.npz", "is no array of numpy", archive(frames=CODE, faces=npy(F)), frames=True)
-broken("text.npz", "is no array of numpy", archive(frames=b"hello", faces=npy(F)), frames=True)
+broken("code.npz", "is not a numpy array", archive(frames=CODE, faces=npy(F)), frames=True)
+broken("text.npz", "is not a numpy array", archive(frames=b"hello", faces=npy(F)), frames=True)
 
 
 @broken("bomb.npz", "would become more", frames=True)

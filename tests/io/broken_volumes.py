@@ -42,9 +42,9 @@ broken("offsets.vtu", "offsets", TEXT.replace(">3<", ">9<"))
 broken("nodes.vtu", "cell 0 is a tetra, but has 3 nodes", TEXT.replace(">5<", ">10<"))
 broken("nan.vtu", "not finite", TEXT.replace("0 0 0 1", "nan 0 0 1"))
 broken("type.vtu", "is not known", TEXT.replace("Float64", "Float128"))
-broken("length.vtu", "announced", VTU.format("", "binary", packed(sizes(2**40), b"\0" * 72)))
+broken("length.vtu", "declared", VTU.format("", "binary", packed(sizes(2**40), b"\0" * 72)))
 ZLIB = ' compressor="vtkZLibDataCompressor"'
-broken("many_blocks.vtu", "blocks are announced", VTU.format(ZLIB, "binary", packed(sizes(2**50, 72, 0, 9))))
+broken("many_blocks.vtu", "blocks are declared", VTU.format(ZLIB, "binary", packed(sizes(2**50, 72, 0, 9))))
 
 
 def compressed_zeros(megabytes):
@@ -66,7 +66,7 @@ def _announced_block(path):
 
 VTK = "# vtk DataFile Version 3.0\na\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 3 double\n0 0 0 1 0 0 0 1 0\n"
 VTK += "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n5\n"
-broken("many.vtk", "4000000000 of something are announced", VTK.replace("POINTS 3", f"POINTS {HUGE}"), needs="meshio")
+broken("many.vtk", "4000000000 of something are declared", VTK.replace("POINTS 3", f"POINTS {HUGE}"), needs="meshio")
 broken("cut.vtk", "cut.vtk", VTK[:-20], needs="meshio")
 broken("magic.vtk", "meshio cannot read it", VTK[2:], needs="meshio")
 broken("beyond.vtk", "refers to a point", VTK.replace("3 0 1 2", "3 0 1 9"), needs="meshio")
@@ -126,7 +126,7 @@ XDMF = """<Xdmf Version="3.0"><Domain><Grid GridType="Uniform"><Geometry Geometr
 """
 broken("bomb.xdmf", "its document type declares", BOMB + XDMF.replace("0 0 0 1", "&a9;"))
 broken("many.xdmf", "Dimensions", XDMF.replace('"3 3"', f'"{HUGE} {HUGE}"'))
-broken("few.xdmf", "15 numbers are announced", XDMF.replace('"3 3"', '"5 3"'))
+broken("few.xdmf", "15 numbers are declared", XDMF.replace('"3 3"', '"5 3"'))
 broken("beyond.xdmf", "refers to a point", XDMF.replace("0 1 2<", "0 1 9<"))
 broken("cut.xdmf", "is not XML", XDMF[:-30])
 HDF = XDMF.replace('Format="XML">0 0 0 1 0 0 0 1 0', 'Format="HDF">{}:/x')
@@ -148,6 +148,6 @@ def _bomb_beside(path):
 
 broken("d3plot", "is not a d3plot", "hello", frames=True)
 WORDS = [0] * 15 + [4, 10**9] + [0] * 47
-broken("d3plot01", "announces a mesh", struct.pack("<64i", *WORDS), frames=True)
+broken("d3plot01", "declares a mesh", struct.pack("<64i", *WORDS), frames=True)
 broken("unknown.xyz", "is the ending of no format", "something", needs="meshio")
 broken("cloth.abc", "is Alembic, which no package reads", b"Ogawa\xff\0\1", frames=True)

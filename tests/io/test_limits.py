@@ -130,7 +130,7 @@ def test_templates_of_clips_are_looked_for_beside_their_layer(tmp_path, beside):
 def test_times_of_clips_are_numbers(tmp_path, start):
     path = made(tmp_path, WAYS_OUT, "template.usda")
     path.write_text(path.read_text("utf-8").replace("double templateStartTime = 1", start.format("templateStartTime")))
-    with pytest.raises(pio.FileError, match=r"template.usda: templateStartTime of value clips is no number"):
+    with pytest.raises(pio.FileError, match=r"template.usda: templateStartTime of value clips is not a number"):
         read_all(path)
 
 
@@ -144,7 +144,7 @@ def test_endless_clips_are_refused(tmp_path, end):
 
 def test_nothing_is_given_back(tmp_path):
     one = Reading(tmp_path / "a.obj")
-    with pytest.raises(pio.FileError, match=r"a.obj: clips: announces -1 bytes"):
+    with pytest.raises(pio.FileError, match=r"a.obj: clips: declares -1 bytes"):
         one.charge(-1, "clips")
     assert one.left == one.budget
 

@@ -128,7 +128,7 @@ def test_verbs_take_packed_files(tmp_path, call):
         ("a.zip", "is an archive; unpack it"),
         ("a.tar.gz", "is an archive; unpack it"),
         ("a.odb", "a file of Abaqus, .* export it as VTU"),
-        ("a.foo", "is the ending of no format that is read"),
+        ("a.foo", "is not the ending of a format that can be read"),
     ],
 )
 def test_files_of_other_programs(tmp_path, call, name, advice):

@@ -65,7 +65,7 @@ def test_high_order_cells_keep_their_corners(tmp_path):
     [
         ("$NOD\n", "a.msh:1: the file ends after"),
         ("$NOD\nx\n", "a.msh:2: 'x' is not a whole number"),
-        ("$NOD\n1000000000000\n1 0 0 0\n", "a.msh:2: 1000000000000 nodes are announced, but 1 lines follow"),
+        ("$NOD\n1000000000000\n1 0 0 0\n", "a.msh:2: 1000000000000 nodes are declared, but 1 lines follow"),
         ("$NOD\n-1\n1 0 0 0\n", "a.msh:2: -1 nodes"),
         ("$NOD\n1\n1 0 0\n$ENDNOD\n", "a.msh:3: needs at least 4 numbers"),
         ("$NOD\n1\n1 0 0 q\n$ENDNOD\n", "a.msh:3: 'q' is not a number"),
@@ -129,7 +129,7 @@ def test_vega_cubes_in_included_files(tmp_path):
         ("*VERTICES\n", "*VERTICES is missing or empty"),
         (VEGA.replace("TET", "OCTA"), "a.veg:10: elements are TET or CUBIC, not 'OCTA'"),
         (VEGA.replace("1 4 0", "1 8 0"), "a.veg:11: elements need 4 nodes here, not 8"),
-        (VEGA.replace("1 4 0", "7000 4 0"), "a.veg:11: 7000 elements are announced"),
+        (VEGA.replace("1 4 0", "7000 4 0"), "a.veg:11: 7000 elements are declared"),
         (VEGA.replace("4 3 0 0", "4 2 0 0"), "a.veg:3: points need 3 coordinates"),
         (VEGA.replace("4 3 0 0", "4"), "a.veg:3: a table of points begins"),
         (VEGA.replace("1 1 2 3 4", "1 1 2 3"), "a.veg:12: needs 5 numbers, but has 4"),
@@ -376,7 +376,7 @@ def test_d3plot_that_is_none_or_announces_too_much(tmp_path):
     words = [0] * 64
     words[15], words[16] = 4, 10**9
     (tmp_path / "d3plot").write_bytes(struct.pack("<64i", *words))
-    with pytest.raises(pio.FileError, match="announces a mesh of 12000000000 bytes"):
+    with pytest.raises(pio.FileError, match="declares a mesh of 12000000000 bytes"):
         pio.read(tmp_path)
     words[16] = 1
     (tmp_path / "d3plot").write_bytes(struct.pack("<64i", *words))

@@ -12,8 +12,8 @@ from pliant.runtime.terminal import to_standard_output
 
 app = typer.Typer(
     name="pliant",
-    help="Collision detection for everything that bends. Ends in 0 where nothing is found, in 1 where something is, "
-    "in 2 after an error.",
+    help="Collision detection for everything that bends. Exit code: 0 if nothing is found, 1 if something is, "
+    "2 after an error.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,  # boxes around help and errors take longer to load than the rest, and more than a line
@@ -44,11 +44,11 @@ VERBS = (
     (motions.step, "Find how far a motion is free of contact."),
     (instants.near, "Find what is within a distance, in or between files."),
     (animations.scan, "Look through all frames of a sequence."),
-    (instants.inside, "Find vertices inside of a body, or of solid cells."),
+    (instants.inside, "Find vertices inside a body, or inside solid cells."),
     (shows.character, "Play a skinned character and see what collides."),
     (shows.view, "Look at a sequence in the browser."),
-    (shows.demo, "See the main job on an embedded scene."),
-    (scenery.scenes, "List the embedded scenes, or export one."),
+    (shows.demo, "See the main job on a built-in scene."),
+    (scenery.scenes, "List the built-in scenes, or export one."),
     (scenery.convert, "Write a mesh or a sequence in another format."),
     (shows.bench, "Time the queries on this machine."),
     (scenery.schema, "Print the JSON Schema of all results."),

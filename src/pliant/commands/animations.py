@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
 def scan(
     run: Run,
     sequence: SequenceFiles,
-    each: Annotated[bool, typer.Option("--each", help="Each file is a sequence by itself; all clips of each.")] = False,
+    each: Annotated[bool, typer.Option("--each", help="Scan each file by itself, with all its clips.")] = False,
     find: Annotated[Find, typer.Option(help="Contacts between frames, intersections in them, or both.")] = Find.both,
     report: Report = None,
     png: Picture = None,
@@ -68,7 +68,7 @@ def scan(
     offenders: Offenders = None,
     faces: FaceList = None,
     min_distance: Annotated[
-        float, typer.Option(min=0.0, help="Coming within this distance is contact, in the units of the file.")
+        float, typer.Option(min=0.0, help="Count coming within this distance as contact; in the units of the file.")
     ] = 0.0,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
@@ -88,8 +88,8 @@ def scan(
 ) -> int:
     """Find what intersects in every frame of a sequence, and all contacts from each frame to the next.
 
-    Of solid cells, the boundary is looked at. --offenders writes the worst frame. With --each, every file is a sequence
-    by itself, in quotes also a pattern such as 'assets/**/*.glb', and all clips of it are looked at.
+    Of solid cells, the boundary is tested. --offenders writes the worst frame. With --each, every file is scanned by
+    itself, with all its clips; a pattern in quotes, such as 'assets/**/*.glb', is expanded.
     """
     from pliant.commands.inputs import Opening
 

@@ -76,7 +76,7 @@ class Between(NamedTuple):
 def check(
     run: Run,
     files: Files,
-    each: Annotated[bool, typer.Option("--each", help="Each file by itself, not against the others.")] = False,
+    each: Annotated[bool, typer.Option("--each", help="Test each file by itself, not against the others.")] = False,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
     offenders: Offenders = None,
@@ -94,10 +94,9 @@ def check(
 ) -> int:
     """Find all pairs of triangles that intersect: within each file, and between files where there are several.
 
-    FILE may be a pattern in quotes, such as 'assets/**/*.glb'. Vertices at equal positions are taken for one first, as
-    files often split them, but never across files. Of solid cells, the boundary is looked at. With several files,
-    --pairs self looks within each of them, --pairs inter between them only. A file that cannot be read does not keep
-    others from being checked.
+    FILE may be a pattern in quotes, such as 'assets/**/*.glb'. Vertices at equal positions are merged first, as files
+    often split them, but never across files. Of solid cells, the boundary is tested. With several files, --pairs self
+    tests within each of them, --pairs inter only between them. If a file cannot be read, the others are still checked.
     """
     from pliant.commands.inputs import expand
 

@@ -26,7 +26,9 @@ def near(
     merge: Merged = True,
     pairs: Annotated[
         Pairs | None,
-        typer.Option("--pairs", help="Of all, within one object each, or between objects; of several files: between."),
+        typer.Option(
+            "--pairs", help="All pairs, only within one object, or only between objects; with several files: between."
+        ),
     ] = None,
     file_format: Format = None,
     all_rows: AllRows = False,
@@ -117,17 +119,17 @@ def inside(
     other: Annotated[Path | None, typer.Argument(metavar="--of BODY", hidden=True)] = None,
     of: Annotated[
         Path | None,
-        typer.Option("--of", metavar="BODY", help="Look inside of this closed surface or volume mesh."),
+        typer.Option("--of", metavar="BODY", help="The closed surface or volume mesh to test against."),
     ] = None,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
-    depth: Annotated[bool, typer.Option(help="Measure how deep, and which way is out.")] = True,
+    depth: Annotated[bool, typer.Option(help="Measure the depth and the way out.")] = True,
     file_format: Format = None,
     all_rows: AllRows = False,
 ) -> int:
-    """Find the vertices of FILE that are inside of BODY, a closed surface, or on it.
+    """Find the vertices of FILE that are inside BODY, a closed surface, or on it.
 
-    Without --of, FILE is a volume mesh: find its vertices that are inside of a tetrahedron, hexahedron, prism or
+    Without --of, FILE is a volume mesh: find its vertices that are inside a tetrahedron, hexahedron, prism or
     pyramid that is not their own.
     """
     from pliant.commands.inputs import read_mesh

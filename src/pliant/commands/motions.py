@@ -42,10 +42,12 @@ if TYPE_CHECKING:
 
 Distance = Annotated[
     float,
-    typer.Option("--min-distance", min=0.0, help="Coming within this distance is contact, in the units of the file."),
+    typer.Option(
+        "--min-distance", min=0.0, help="Count coming within this distance as contact; in the units of the file."
+    ),
 ]
 HowTangled = Annotated[
-    Tangled, typer.Option("--tangled", help="What to do where triangles intersect at the start (A and B only).")
+    Tangled, typer.Option("--tangled", help="What to do if triangles intersect at the start (A and B only).")
 ]
 
 
@@ -69,7 +71,7 @@ def ccd(
 ) -> int:
     """Find all contacts while vertices move in straight lines: from A to B, or from frame to frame of a sequence.
 
-    Triangles that intersect all the way have no contact: pliant check and pliant scan see those.
+    Triangles that intersect during the whole motion have no contact: pliant check and pliant scan find them.
     """
     if len(files) != 2:
         from pliant.commands.inputs import Opening
@@ -110,13 +112,13 @@ def step(
     min_distance: Distance = 0.0,
     tangled: HowTangled = Tangled.warn,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the mesh where the safe step ends, to go on from.")
+        Path | None, typer.Option(metavar="FILE", help="Write the mesh at the end of the safe step.")
     ] = None,
     file_format: Format = None,
 ) -> int:
     """Find how far the motion from A to B is free of contact, and the contact that ends it.
 
-    Ends in 0 where all of it is free, in 1 where a contact comes first.
+    Exit code: 0 if all of it is free, 1 if there is a contact.
     """
     import pliant
     from pliant.commands.inputs import read_motion

@@ -10,7 +10,7 @@ STANDARD = Path("-")  # standard input or output
 
 
 class Pairs(str, Enum):
-    """Which pairs are looked at."""
+    """Which pairs are tested."""
 
     all = "all"
     self = "self"
@@ -18,7 +18,7 @@ class Pairs(str, Enum):
 
 
 class Culling(str, Enum):
-    """How pairs are avoided that surely do not meet; changes the time, never the result."""
+    """How to avoid pairs that cannot touch; changes the time, never the result."""
 
     boxes = "boxes"
     front = "front"
@@ -46,7 +46,7 @@ class Up(str, Enum):
 
 HowUp = Annotated[
     Up | None,
-    typer.Option("--up", help="The axis that points up; that of the file if not given, or y.", show_default=False),
+    typer.Option("--up", help="The axis that points up; default: that of the file, or y.", show_default=False),
 ]
 Files = Annotated[
     list[Path],
@@ -56,7 +56,7 @@ SequenceFiles = Annotated[
     list[Path],
     typer.Argument(
         metavar="SEQUENCE",
-        help="A file with frames, numbered files (frames/cloth_*.obj, cloth.####.obj), or an embedded scene.",
+        help="A file with frames, numbered files (frames/cloth_*.obj, cloth.####.obj), or a built-in scene.",
         show_default=False,
     ),
 ]
@@ -72,16 +72,18 @@ StartAndEnd = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="ENDING", help="What standard input or output is: obj, ply, stl ...; else guessed."
+        "--format", metavar="ENDING", help="Format of standard input or output: obj, ply, stl ...; default: detected."
     ),
 ]
-Kind = Annotated[Pairs, typer.Option("--pairs", help="Of all, within one object each, or between objects.")]
-HowCulled = Annotated[Culling, typer.Option("--culling", help="How to avoid pairs; the result is the same.")]
+Kind = Annotated[Pairs, typer.Option("--pairs", help="All pairs, only within one object, or only between objects.")]
+HowCulled = Annotated[
+    Culling, typer.Option("--culling", help="How to avoid pairs; changes the time, never the result.")
+]
 Merged = Annotated[
     bool,
     typer.Option(
         "--merge/--no-merge",
-        help="Take vertices at equal positions for one, within a part; of frames, as they are in the first.",
+        help="Merge vertices at equal positions, within a part; in a sequence, as in its first frame.",
     ),
 ]
 Offenders = Annotated[
@@ -91,7 +93,9 @@ Offenders = Annotated[
 FaceList = Annotated[
     Path | None,
     typer.Option(
-        "--faces", metavar="FILE", help="Write the ids of the faces that take part, one a line; - for stdout."
+        "--faces",
+        metavar="FILE",
+        help="Write the ids of the faces that take part, one on each line; - for standard output.",
     ),
 ]
 Report = Annotated[
@@ -100,20 +104,18 @@ Report = Annotated[
 Picture = Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write a sheet of pictures.")]
 First = Annotated[
     int | None,
-    typer.Option("--from", help="The first frame, by the number that its file has; else the first that there is."),
+    typer.Option("--from", help="Number of the first frame; default: the first one."),
 ]
-Last = Annotated[int | None, typer.Option("--to", help="The last frame; -1 is the last that there is.")]
-Every = Annotated[int, typer.Option("--every", min=1, help="Every which frame.")]
+Last = Annotated[int | None, typer.Option("--to", help="Number of the last frame; -1 for the last one.")]
+Every = Annotated[int, typer.Option("--every", min=1, help="Use every Nth frame.")]
 MeshFile = Annotated[
-    Path | None, typer.Option("--mesh", metavar="FILE", help="The mesh, where the sequence has positions only.")
+    Path | None, typer.Option("--mesh", metavar="FILE", help="The mesh, if the sequence has positions only.")
 ]
-Rate = Annotated[float | None, typer.Option("--rate", help="Frames a second, where the file does not say.")]
-Clip = Annotated[str | None, typer.Option("--clip", help="Name of the motion, where the file has several.")]
+Rate = Annotated[float | None, typer.Option("--rate", help="Frames per second, if the file does not say.")]
+Clip = Annotated[str | None, typer.Option("--clip", help="Name of the motion, if the file has several.")]
 MaxPairs = Annotated[
     int,
-    typer.Option(
-        "--max-pairs", min=0, help="So many pairs may be there, contacts and cells inside out included; more fail."
-    ),
+    typer.Option("--max-pairs", min=0, help="Fail only above this number of pairs, contacts and inverted cells."),
 ]
 Baseline = Annotated[
     Path | None,
@@ -121,7 +123,7 @@ Baseline = Annotated[
 ]
 WrittenBaseline = Annotated[
     Path | None,
-    typer.Option("--write-baseline", metavar="FILE", help="Write what is found as known (.json)."),
+    typer.Option("--write-baseline", metavar="FILE", help="Write what is found as a baseline (.json)."),
 ]
 JUnit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write a test for each file as JUnit XML.")]
 Sarif = Annotated[
@@ -142,7 +144,7 @@ def as_bytes(text: str) -> int:
     except ValueError:
         size = 0.0
     if not 1 <= size < 2**63:
-        raise typer.BadParameter(f"{text!r} is no size, such as 4GB or 500MB")
+        raise typer.BadParameter(f"{text!r} is not a size, such as 4GB or 500MB")
     return int(size)
 
 
@@ -153,22 +155,26 @@ class Shared(NamedTuple):
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the list as CSV; - for standard output.")] = (
         None
     )
-    npz: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the list as numpy arrays; - as above.")] = None
-    threads: Annotated[int | None, typer.Option(min=1, help="How many; all cores if not given.")] = None
+    npz: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the list as numpy arrays; - for standard output.")
+    ] = None
+    threads: Annotated[int | None, typer.Option(min=1, help="Number of threads; default: all cores.")] = None
     displacement: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The field to add to points (VTU, XDMF ...), or none; else by its name."),
+        typer.Option(
+            metavar="NAME", help="The field to add to points (VTU, XDMF ...), or none; default: detected by its name."
+        ),
     ] = None
     budget: Annotated[
         int | None,
         typer.Option(
             metavar="SIZE",
             parser=as_bytes,
-            help="What a file may expand to, as 4GB; 64 times its size if not given, and 256 MB at least.",
+            help="Limit of what a file may expand to, such as 4GB; default: 64 times its size, at least 256 MB.",
         ),
     ] = None
     allow_outside: Annotated[
-        bool, typer.Option("--allow-outside", help="Read what files refer to outside of their folder too.")
+        bool, typer.Option("--allow-outside", help="Also read files that a file refers to outside its folder.")
     ] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only: the exit code tells.")] = False
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what every stage did.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only; use the exit code.")] = False
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print what every stage did.")] = False

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 @verb
 def scenes(
     run: Run,
-    name: Annotated[str | None, typer.Argument(help="One of them, to export it.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Argument(help="The scene to export.", show_default=False)] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to: .npz, numbered files, or a new folder for them.")
     ] = None,
-    triangles: Annotated[int | None, typer.Option(min=1, help="About how many triangles, or cells.")] = None,
-    frames: Annotated[int | None, typer.Option(min=2, help="How many frames.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another scene of the same kind.")] = 0,
+    triangles: Annotated[int | None, typer.Option(min=1, help="Approximate number of triangles or cells.")] = None,
+    frames: Annotated[int | None, typer.Option(min=2, help="Number of frames.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed: another one gives another scene of the same kind.")] = 0,
 ) -> int:
-    """List the embedded scenes, or export one of them."""
+    """List the built-in scenes, or export one of them."""
     if name is None:
         if output is not None:
             raise fault("name the scene to export: pliant scenes NAME --output FILE")
@@ -82,7 +82,7 @@ def convert(
     clip: Clip = None,
     file_format: Format = None,
 ) -> int:
-    """Write a mesh or a sequence in another format; formats are told by the endings of names.
+    """Write a mesh or a sequence in another format; the endings of their names say which.
 
     --format is that of standard input, or of standard output.
     """

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 def demo(
     scene: Annotated[str | None, typer.Option(help="Name of a built-in scene.")] = None,
-    triangles: Annotated[int | None, typer.Option(min=1, help="About how many triangles.")] = None,
-    frames: Annotated[int | None, typer.Option(min=1, help="How many frames.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="How many threads; all cores if not given.")] = None,
+    triangles: Annotated[int | None, typer.Option(min=1, help="Approximate number of triangles.")] = None,
+    frames: Annotated[int | None, typer.Option(min=1, help="Number of frames.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Number of threads; default: all cores.")] = None,
     output: Annotated[Path, typer.Option(help="The folder for the page and the pictures.")] = Path("demo"),
 ) -> None:
     """Scan a built-in scene: tables here, report.html and contact_sheet.png in a folder."""
@@ -65,9 +65,11 @@ def character(
     repair: Annotated[bool, typer.Option(help="Try Position Based Skinning on clips that intersect.")] = True,
     response: Annotated[bool, typer.Option(help="Let the flesh of a repair respond to collisions.")] = True,
     update: Annotated[str, typer.Option(help='Of the flesh\'s detection: "safe", "full" or "angles".')] = "safe",
-    rate: Annotated[float, typer.Option(help="Frames a second.")] = 60.0,
-    seconds: Annotated[float | None, typer.Option(help="How long; default: the whole clip.")] = None,
-    edge: Annotated[float | None, typer.Option(help="About how long edges of tetrahedra are, for a file.")] = None,
+    rate: Annotated[float, typer.Option(help="Frames per second.")] = 60.0,
+    seconds: Annotated[float | None, typer.Option(help="Seconds to play; default: the whole clip.")] = None,
+    edge: Annotated[
+        float | None, typer.Option(help="Approximate length of the edges of tetrahedra, for a file.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(help="For the repaired skin: .npz, .pc2, .usd, .pvd, .xdmf, or a folder for numbered .ply files."),
@@ -117,9 +119,9 @@ def character(
 def view(
     run: Run,
     sequence: SequenceFiles,
-    host: Annotated[str, typer.Option(help="Who may connect; 127.0.0.1 is this machine only.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Where; 0 for any that is free.")] = 8080,
-    browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,
+    host: Annotated[str, typer.Option(help="Address to listen on; 127.0.0.1 is this machine only.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any that is free.")] = 8080,
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
     up: HowUp = None,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
@@ -149,11 +151,11 @@ def bench(
     parts: Annotated[
         list[str] | None, typer.Argument(metavar="[PART...]", help="Parts of the repository's own benchmarks.")
     ] = None,
-    scene: Annotated[str, typer.Option(help="Name of an embedded scene.")] = "twisted_cloth",
-    triangles: Annotated[int | None, typer.Option(min=1, help="About how many.")] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Runs, of which the best counts.")] = 3,
+    scene: Annotated[str, typer.Option(help="Name of a built-in scene.")] = "twisted_cloth",
+    triangles: Annotated[int | None, typer.Option(min=1, help="Approximate number of triangles.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of runs; the best one counts.")] = 3,
 ) -> int:
-    """Time ccd, dcd and safe_step on an embedded scene; with parts, run the benchmarks of a checkout."""
+    """Time ccd, dcd and safe_step on a built-in scene; with parts, run the benchmarks of a checkout."""
     if parts:
         return _bench_checkout(run, parts, repeats)
     from pliant.commands.inputs import load_scene

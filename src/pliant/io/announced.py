@@ -21,7 +21,7 @@ _DEEPEST = 16
 
 
 def require_announced(path: Path) -> None:
-    """Nothing that is announced is larger than the file may expand to."""
+    """Nothing that is declared is larger than the file may expand to."""
     ending = ending_of(path)
     if ending == ".inp":
         _look_at_deck(path, path, 0)
@@ -29,7 +29,7 @@ def require_announced(path: Path) -> None:
         content = read_text(path)
         for match in _COUNTS[ending].finditer(content):
             for count in map(_number, match[1].split()):
-                current().require(8 * count, f"{count} of something are announced")
+                current().require(8 * count, f"{count} of something are declared")
         for match in _GRID.finditer(content) if ending == ".vtk" else ():
             points = _number(match[1]) * _number(match[2]) * _number(match[3])
             current().charge(_GRID_SIZE * points, f"a grid of {points} points")

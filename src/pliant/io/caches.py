@@ -53,7 +53,7 @@ def _mapped(path: Path, dtype: str, begin: int, shape: tuple[int, int, int]) -> 
     """(f, n, 3), in the file; that all of it is there is known before it is mapped."""
     frames, points, _ = shape
     if frames <= 0 or points <= 0:
-        raise FileError(f"{path.name}: announces {frames} frames of {points} points")
+        raise FileError(f"{path.name}: declares {frames} frames of {points} points")
     need, size = begin + 12 * frames * points, path.stat().st_size
     if need != size:
         raise FileError(

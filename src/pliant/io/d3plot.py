@@ -122,7 +122,7 @@ def _check_sizes(path: Path) -> None:
                 continue
             need = sum(abs(int(values[place])) * _WORDS[what] * word for what, place in _COUNTS.items())
             if need > size:
-                raise FileError(f"{path.name}: announces a mesh of {need} bytes, but the files have {size}; cut off?")
+                raise FileError(f"{path.name}: declares a mesh of {need} bytes, but the files have {size}; cut off?")
             return
     raise FileError(f"{path.name}: is not a d3plot")
 
@@ -149,7 +149,7 @@ def _careful(reader: Any) -> Any:
                 for place in (0, 1, 3):  # geometry, particles, airbags
                     count = int(self._buffer.read_number(self.geometry_section_size + place * word, kind))
                     if not 0 <= count * word <= self._buffer.size:
-                        raise ValueError(f"{count} variables of airbags are announced")
+                        raise ValueError(f"{count} variables of airbags are declared")
             super()._read_particle_data()
 
     return Careful

@@ -56,7 +56,7 @@ def _meshio_mesh(path: Path, plain: Path):
         with needed("netCDF4", "pliant.io", path.name):
             import netCDF4  # noqa: F401  # pyright: ignore[reportMissingImports]
     if plain.suffix.lower() not in meshio.extension_to_filetypes:
-        raise FileError(f"{path.name}: {plain.suffix or 'no ending'} is the ending of no format that is read")
+        raise FileError(f"{path.name}: {plain.suffix or 'no ending'} is not the ending of a format that can be read")
     # meshio tries ansys first for every .msh, and says on the terminal what is wrong.
     file_format = "gmsh" if plain.suffix.lower() == ".msh" and read_beginning(plain).lstrip().startswith(b"$") else None
     said = io.StringIO()

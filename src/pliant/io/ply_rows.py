@@ -36,7 +36,7 @@ def binary_columns(file: str, content: memoryview, elements: list[Element]) -> d
     for element in elements:
         if element.rows * element.least_bytes() > len(content) - begin:
             raise FileError(
-                f"{file}: announces {element.rows} of {element.name}, but {len(content) - begin} bytes are left"
+                f"{file}: declares {element.rows} of {element.name}, but {len(content) - begin} bytes are left"
             )
         found[element.name], size = _binary_element(file, content[begin:], element)
         begin += size
@@ -118,7 +118,7 @@ def text_columns(file: str, content: memoryview, elements: list[Element]) -> dic
     for element in elements:
         if element.rows > len(lines) - begin:
             raise FileError(
-                f"{file}: announces {element.rows} of {element.name}, but {len(lines) - begin} lines are left"
+                f"{file}: declares {element.rows} of {element.name}, but {len(lines) - begin} lines are left"
             )
         found[element.name] = _text_element(file, lines[begin : begin + element.rows], element)
         begin += element.rows

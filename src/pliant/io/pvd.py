@@ -26,7 +26,7 @@ def open_frames(path: Path, options: Options) -> Sequence:
     root = parse(path, read_bytes(path))
     entries = root.findall("Collection/DataSet")
     if root.tag != "VTKFile" or root.get("type") != "Collection" or not entries:
-        raise FileError(f"{path.name}: is no collection of files")
+        raise FileError(f"{path.name}: is not a collection of files")
     found: list[tuple[float, Path]] = []
     for frame, entry in enumerate(entries):
         file = current().beside(path, entry.get("file", ""))
@@ -53,5 +53,5 @@ def _time(path: Path, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise FileError(f"{path.name}: {text!r} is no time")
+        raise FileError(f"{path.name}: {text!r} is not a time")
     return value

@@ -39,7 +39,7 @@ def _binary_points(path: Path, content: bytes) -> np.ndarray:
         raise FileError(f"{path.name}: neither text that begins with 'solid' nor a binary header of {_HEADER} bytes")
     if _announced(content) != len(content):
         raise FileError(
-            f"{path.name}: announces {_announced(content)} bytes of triangles, but has {len(content)}; cut off?"
+            f"{path.name}: declares {_announced(content)} bytes of triangles, but has {len(content)}; cut off?"
         )
     facets = np.frombuffer(content, FACET, offset=_HEADER)
     return facets["corners"].reshape(-1, 3).astype(np.float64)

@@ -87,7 +87,7 @@ def section(lines: Sequence[Line], start: int, count: int, what: str) -> Sequenc
     """`count` lines from place `start` on; whether they are there is asked before anything is made of their number."""
     if count < 0 or start + count > len(lines):
         before = lines[min(start, len(lines)) - 1]
-        raise before.error(f"{count} {what} are announced, but {len(lines) - start} lines follow")
+        raise before.error(f"{count} {what} are declared, but {len(lines) - start} lines follow")
     return lines[start : start + count]
 
 

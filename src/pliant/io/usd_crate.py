@@ -1,4 +1,4 @@
-"""Binary USD before usd-core sees it: what is announced is in the file, or could be.
+"""Binary USD before usd-core sees it: what is declared is in the file, or could be.
 
 usd-core believes the numbers in a file: with one wrong byte it asked for gigabytes, and took a minute. What is looked
 at here is all that it makes room for, or reads in a loop: sections, the tree of paths, and values (`usd_values`).

@@ -158,7 +158,7 @@ def _number(clips: dict[str, Any], key: str) -> float:
     try:
         return float(clips.get(key, 0))
     except (TypeError, ValueError):
-        raise FileError(f"{current().name}: {key} of value clips is no number") from None
+        raise FileError(f"{current().name}: {key} of value clips is not a number") from None
 
 
 def _require_small(pxr: Any, root: Any) -> None:

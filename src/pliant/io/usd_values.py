@@ -1,6 +1,6 @@
 """Values of binary USD, wherever they are in the file: each announces no more than what is left of the file can hold.
 
-usd-core makes room for what is announced, or reads on beyond the end, once for every item. What follows is the part of
+usd-core makes room for what is declared, or reads on beyond the end, once for every item. What follows is the part of
 its format that has counts: types and their numbers are those of crateDataTypes.h in OpenUSD.
 """
 
@@ -36,7 +36,7 @@ _MOST_VALUES = 2**20
 
 
 class Unsound(Exception):
-    """What is announced cannot be there."""
+    """What is declared cannot be there."""
 
 
 def require(holds: bool) -> None:

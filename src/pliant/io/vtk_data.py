@@ -95,7 +95,7 @@ def _binary(file: VtkFile, element: Element, dtype: np.dtype) -> np.ndarray:
     else:
         content = _base64_content(file, (element.text or "").strip().encode("latin-1"))
     if len(content) % dtype.itemsize:
-        raise ValueError(f"{len(content)} bytes are no whole number of {dtype}")
+        raise ValueError(f"{len(content)} bytes are not a whole number of {dtype}")
     return np.frombuffer(content, dtype)
 
 
@@ -104,7 +104,7 @@ def _raw_content(file: VtkFile, data: bytes) -> bytes | bytearray:
     if not file.compressor:
         length = int(_sizes(file, data, 1)[0])
         if length > len(data) - size:
-            raise ValueError(f"{length} bytes are announced, but {len(data) - size} follow")
+            raise ValueError(f"{length} bytes are declared, but {len(data) - size} follow")
         return data[size : size + length]
     blocks = int(_sizes(file, data, 1)[0])
     sizes = _sizes(file, data, 3 + blocks)
@@ -117,7 +117,7 @@ def _base64_content(file: VtkFile, text: bytes) -> bytes | bytearray:
     if not file.compressor:
         length = int(_sizes(file, _decoded(first), 1)[0])
         if length > len(text):
-            raise ValueError(f"{length} bytes are announced, but {len(text)} characters follow")
+            raise ValueError(f"{length} bytes are declared, but {len(text)} characters follow")
         # Some writers encode the size on its own, which shows by its padding, and some together with the data.
         if b"=" in first:
             rest = text[len(first) : len(first) + _base64_length(length)]
@@ -125,7 +125,7 @@ def _base64_content(file: VtkFile, text: bytes) -> bytes | bytearray:
         return _decoded(text[: _base64_length(size + length)])[size : size + length]
     blocks = int(_sizes(file, _decoded(text[: _base64_length(3 * size)].rstrip(b"=") + b"=="), 1)[0])
     if blocks > len(text):
-        raise ValueError(f"{blocks} blocks are announced, but {len(text)} characters follow")
+        raise ValueError(f"{blocks} blocks are declared, but {len(text)} characters follow")
     head = _base64_length((3 + blocks) * size)
     sizes = _sizes(file, _decoded(text[:head]), 3 + blocks)
     return _inflated(file, sizes, _decoded(text[head : head + _base64_length(int(sizes[3:].sum()))]))
@@ -141,7 +141,7 @@ def _decoded(text: bytes) -> bytes:
 
 def _sizes(file: VtkFile, data: bytes, wanted: int) -> np.ndarray:
     if wanted * file.header.itemsize > len(data):
-        raise ValueError(f"{wanted} sizes are announced, but {len(data)} bytes follow")
+        raise ValueError(f"{wanted} sizes are declared, but {len(data)} bytes follow")
     return np.frombuffer(data, file.header, wanted)
 
 
@@ -159,6 +159,6 @@ def _inflated(file: VtkFile, sizes: np.ndarray, data: bytes) -> bytearray:
         content = inflater.decompress(data[begin:end], expected + 1)
         out += content
         if len(content) != expected:
-            raise ValueError(f"block {block} has not the {expected} bytes that are announced")
+            raise ValueError(f"block {block} has not the {expected} bytes that are declared")
         begin = end
     return out

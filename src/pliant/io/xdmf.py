@@ -58,7 +58,7 @@ def _steps(path: Path) -> tuple[list[Element], Items]:
     root = parse(path, read_bytes(path))
     domain = root.find("Domain")
     if root.tag != "Xdmf" or domain is None:
-        raise FileError(f"{path.name}: is no Xdmf with a Domain")
+        raise FileError(f"{path.name}: is not an Xdmf file with a Domain")
     grids = domain.findall("Grid")
     series = [grid for grid in grids if grid.get("GridType", "Uniform").lower() == "collection"]
     uniform = [grid for grid in grids if grid.get("GridType", "Uniform").lower() == "uniform"]
@@ -101,7 +101,7 @@ class _StepFrames:
         try:
             return float(text)
         except ValueError:
-            raise FileError(f"{self._path.name}, frame {frame}: {text[:40]!r} is no time") from None
+            raise FileError(f"{self._path.name}, frame {frame}: {text[:40]!r} is not a time") from None
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -155,7 +155,7 @@ def _points(path: Path, items: Items, grid: Element) -> np.ndarray:
         raise FileError(f"{path.name}: a grid has no Geometry of XYZ or XY")
     points = items.numbers(geometry.find("DataItem"))
     if points.size % len(kind):
-        raise FileError(f"{path.name}: {points.size} coordinates are no whole number of points")
+        raise FileError(f"{path.name}: {points.size} coordinates are not a whole number of points")
     points = points.reshape(-1, len(kind)).astype(np.float64)
     return points if kind == "XYZ" else np.column_stack([points, np.zeros(len(points))])
 
@@ -176,6 +176,6 @@ def _mesh(path: Path, items: Items, grid: Element) -> FileMesh:
         raise FileError(f"{path.name}: a Topology of {kind!r} is not known")
     width = corners.shape[-1] if corners.ndim == 2 else CORNERS[base]
     if corners.size % width:
-        raise FileError(f"{path.name}: {corners.size} corners are no whole number of {base}")
+        raise FileError(f"{path.name}: {corners.size} corners are not a whole number of {base}")
     name = base if width == CORNERS[base] else f"{base}{width}"
     return make(path, [(name, corners.reshape(-1, width).astype(np.int64))], points)

@@ -30,7 +30,7 @@ class Items:
         self._harmless: set[Path] = set()
 
     def numbers(self, item: Element | None) -> np.ndarray:
-        """An array of the shape that is announced."""
+        """An array of the shape that is declared."""
         if item is None or item.get("Reference") or item.get("ItemType", "Uniform") != "Uniform":
             raise FileError(f"{self._path.name}: a DataItem is missing, or refers to another one")
         shape = self._shape(item)
@@ -47,9 +47,9 @@ class Items:
         else:
             raise FileError(f"{self._path.name}: data in the format {way!r} are not read")
         if array.size != prod(shape):
-            raise FileError(f"{self._path.name}: {prod(shape)} numbers are announced, but there are {array.size}")
+            raise FileError(f"{self._path.name}: {prod(shape)} numbers are declared, but there are {array.size}")
         if array.dtype.kind not in "iuf":
-            raise FileError(f"{self._path.name}: data are no numbers, but {array.dtype}")
+            raise FileError(f"{self._path.name}: data are not numbers, but {array.dtype}")
         return array.reshape(shape)
 
     def _shape(self, item: Element) -> tuple[int, ...]:

@@ -47,7 +47,7 @@ def count(path: Path, element: ElementTree.Element, key: str, default: str | Non
     try:
         value = int(text if text is not None else "")
     except ValueError:
-        raise FileError(f"{path.name}: {element.tag} has {key}={text!r}, which is no number") from None
+        raise FileError(f"{path.name}: {element.tag} has {key}={text!r}, which is not a number") from None
     if value < 0:
         raise FileError(f"{path.name}: {element.tag} has {key}={value}")
     return value

@@ -68,7 +68,7 @@ class Archive:
             ValueError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error, EOFError, OSError,
             NotImplementedError,
         ) as error:  # fmt: skip
-            raise FileError(f"{where}: is no array of numpy ({error})") from error
+            raise FileError(f"{where}: is not a numpy array ({error})") from error
         if dtype.hasobject:
             raise FileError(f"{where}: holds Python objects, which are never loaded")
         if dtype.kind not in "iufb":

@@ -21,7 +21,7 @@ from pliant.report.cases import NOUNS, Case, Key, relative_name
 from pliant.runtime.arrays import MeshError
 
 VERSION = 1
-_NOT_ONE = "is no baseline of pliant: write one with --write-baseline FILE"
+_NOT_ONE = "is not a baseline of pliant: write one with --write-baseline FILE"
 
 
 class BaselineError(MeshError):

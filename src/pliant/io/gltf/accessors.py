@@ -25,7 +25,7 @@ class Accessors:
         self._floats: dict[int, np.ndarray] = {}
 
     def count(self, index: int, by: str) -> int:
-        """How many elements are announced; nothing is read."""
+        """How many elements are declared; nothing is read."""
         return self._entry(index, by).integer("count", lower=1, upper=LARGEST_INDEX)
 
     def holds_data(self, index: int, by: str) -> bool:

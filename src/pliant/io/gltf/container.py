@@ -49,7 +49,7 @@ def _chunks(name: str, content: memoryview) -> tuple[memoryview, memoryview | No
         raise UnsupportedError(f"{name}: byte 4: version {version} of GLB; 2 is supported")
     if length != len(content):
         cut = "cut off: " if length > len(content) else ""
-        raise FormatError(f"{name}: byte 8: {cut}{length} bytes are announced, but the file has {len(content)}")
+        raise FormatError(f"{name}: byte 8: {cut}{length} bytes are declared, but the file has {len(content)}")
     found: list[tuple[int, memoryview]] = []
     place = 12
     while place < length:
@@ -69,14 +69,14 @@ def _chunks(name: str, content: memoryview) -> tuple[memoryview, memoryview | No
 
 def _parsed(name: str, text: bytes) -> dict[str, Any]:
     def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is no number of JSON")
+        raise ValueError(f"{constant} is not a number in JSON")
 
     try:
         root = json.loads(text.decode("utf-8-sig"), parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{name}: the JSON cannot be read: {error}") from error
     if not isinstance(root, dict):
-        raise FormatError(f"{name}: the JSON is no object, but a {type(root).__name__}")
+        raise FormatError(f"{name}: the JSON is not an object, but a {type(root).__name__}")
     return root
 
 
@@ -94,7 +94,7 @@ def read_uri(path: Path, place: str, uri: str, length: int) -> bytes:
     else:
         data = _read_beside(path, where, uri, length)
     if len(data) < length:
-        raise FormatError(f"{where}: cut off: {length} bytes are announced, but there are {len(data)}")
+        raise FormatError(f"{where}: cut off: {length} bytes are declared, but there are {len(data)}")
     return data
 
 
@@ -108,5 +108,5 @@ def _read_beside(path: Path, where: str, uri: str, length: int) -> bytes:
         raise FormatError(f"{where}: {str(error).partition(': ')[2]}") from None
     size = beside.stat().st_size
     if size < length:
-        raise FormatError(f"{where}: cut off: {length} bytes are announced, but {name!r} has {size}")
+        raise FormatError(f"{where}: cut off: {length} bytes are declared, but {name!r} has {size}")
     return _read(beside, length)

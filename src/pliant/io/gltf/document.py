@@ -150,5 +150,5 @@ class Document:
         if index != 0 or self._chunk is None:
             raise entry.error(FormatError, "has no uri, and no binary chunk of a GLB belongs to it")
         if len(self._chunk) < length:
-            raise entry.error(FormatError, f"{length} bytes are announced, but the binary chunk has {len(self._chunk)}")
+            raise entry.error(FormatError, f"{length} bytes are declared, but the binary chunk has {len(self._chunk)}")
         return self._chunk

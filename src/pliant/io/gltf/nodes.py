@@ -78,7 +78,7 @@ def read_local(node: Entry) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if "matrix" in node:
         parts = decompose(node.numbers("matrix", _IDENTITY).reshape(4, 4).T)
         if parts is None:
-            raise node.error(SkeletonError, "the matrix is singular, or is no translation, rotation and scale")
+            raise node.error(SkeletonError, "the matrix is singular, or is not a translation, rotation and scale")
         return parts[0], quaternions_of(parts[1][None])[0], parts[2]
     rotation = node.numbers("rotation", (0.0, 0.0, 0.0, 1.0))
     length = float(np.linalg.norm(rotation))

@@ -189,7 +189,7 @@ def triangles_of(primitive: Entry, corners: np.ndarray, mode: int) -> np.ndarray
     """(m, 3), as section 3.7.2.1 of the specification makes them."""
     if mode == _TRIANGLES:
         if len(corners) % 3:
-            raise primitive.error(SkinError, f"{len(corners)} corners are no whole number of triangles")
+            raise primitive.error(SkinError, f"{len(corners)} corners are not a whole number of triangles")
         return corners.reshape(-1, 3)
     i = np.arange(max(len(corners) - 2, 0))
     if mode == _FAN:
