@@ -78,7 +78,7 @@ def test_a_limit(call: Call, folder: Path):
     what = f"{found['pairs']} pairs of triangles intersect, {found['contacts']} contacts"
     assert f"{count} is not more than the {count} of --max-pairs: {what}." in said
     about = " ".join(call("scan", "--help").out.replace("│", " ").split())
-    assert "So many pairs may be there, contacts and cells inside out included; more fail." in about
+    assert "Fail only above this number of pairs, contacts and inverted cells." in about
     assert "The first frame, by the number that its file has; else the first that there is." in about
 
 

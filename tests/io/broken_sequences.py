@@ -56,7 +56,7 @@ broken("windows.pvd", "outside of its folder", PVD.format(ENTRY.format(0, "..\\s
 broken("missing.pvd", "does not exist", PVD.format(ENTRY.format(0, "missing.vtu")), frames=True)
 broken("ending.pvd", "is none of", PVD.format(ENTRY.format(0, "ending.pvd")), frames=True)
 broken("bomb.pvd", "its document type declares", BOMB + PVD.format("&a9;"), frames=True)
-broken("nothing.pvd", "no collection", PVD.format(""), frames=True)
+broken("nothing.pvd", "not a collection", PVD.format(""), frames=True)
 
 
 def pvd(name, says, times, changed):

@@ -149,5 +149,5 @@ def _bomb_beside(path):
 broken("d3plot", "is not a d3plot", "hello", frames=True)
 WORDS = [0] * 15 + [4, 10**9] + [0] * 47
 broken("d3plot01", "declares a mesh", struct.pack("<64i", *WORDS), frames=True)
-broken("unknown.xyz", "is the ending of no format", "something", needs="meshio")
+broken("unknown.xyz", "is not the ending of a format", "something", needs="meshio")
 broken("cloth.abc", "is Alembic, which no package reads", b"Ogawa\xff\0\1", frames=True)
