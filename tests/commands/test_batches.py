@@ -79,7 +79,7 @@ def test_a_limit(call: Call, folder: Path):
     assert f"{count} is not more than the {count} of --max-pairs: {what}." in said
     about = " ".join(call("scan", "--help").out.replace("│", " ").split())
     assert "Fail only above this number of pairs, contacts and inverted cells." in about
-    assert "The first frame, by the number that its file has; else the first that there is." in about
+    assert "Number of the first frame; default: the first one." in about
 
 
 def test_contacts_say_which_features_where_and_of_what(call: Call, folder: Path):
