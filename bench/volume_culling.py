@@ -18,7 +18,8 @@ from pliant.arithmetic.rounding import UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, sub
 from pliant.engine.pipeline import SHARE, Worker, chunks_of, run_all
 from pliant.engine.prepare import Plan, Prepared, fit, prepare_volume
-from pliant.filters.csat import across, apart_by_centres, separated_by
+from pliant.filters.axes.features import apart_by_centres, separated_by
+from pliant.filters.axes.separation import across
 from pliant.filters.dnf import never_coplanar
 from pliant.queries.detect import DEFAULT_FILTERS, plan_for
 from pliant.runtime.jit import helper, kernel

@@ -19,7 +19,7 @@ from bench.baselines.patches import count_tests, spread_free
 from pliant.arithmetic.vec3 import cross, sub
 from pliant.culling.contours import BELOW_FREE, FREE
 from pliant.engine.prepare import Fitted, Prepared, first_subtree
-from pliant.filters.csat_elements import gather_corners
+from pliant.filters.axes.elements import gather_corners
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.filters.triangle_pairs import CULL_NAMES, CULLS
+from pliant.filters.axes.triangle_features import CULL_NAMES, CULLS
 from pliant.results.contacts import STATUS
 from tests.reference import rational
 from tests.reference import triangle_pairs as at_rest

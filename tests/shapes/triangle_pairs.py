@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import pliant
-from pliant.filters.triangle_pairs import CULLS, cull_pairs
+from pliant.filters.axes.triangle_features import CULLS, cull_pairs
 
 CORNERS = (0, 1, 2), (3, 4, 5)
 EDGES = (0, 1), (1, 2), (2, 0)

@@ -10,7 +10,7 @@ from pliant.arithmetic.bernstein import in_range, magnitudes, scaled, unit_facto
 from pliant.arithmetic.double_double import tighten
 from pliant.arithmetic.kinds import VERTEX_FACE, quad
 from pliant.elementary.certified import HIT, MISS, UNSURE, first_contact, no_root_before
-from pliant.filters.csat import apart_though_flat
+from pliant.filters.axes.features import apart_though_flat
 from pliant.runtime.jit import kernel
 from pliant.runtime.tally import Tally
 

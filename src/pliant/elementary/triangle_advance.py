@@ -1,8 +1,8 @@
 """The first contact of two triangles: the conditions of paper 002, then advancement or the exact test of what is left.
 
-Features are numbered as in ``filters/triangle_pairs``: 0 .. 5 a vertex against the face of the other triangle, 6 .. 14
-an edge of the first against an edge of the second. Of contacts at the same time the one with the smallest number is
-named, so that the answer does not depend on which conditions were used.
+Features are numbered as in ``filters/axes/triangle_features``: 0 .. 5 a vertex against the face of the other
+triangle, 6 .. 14 an edge of the first against an edge of the second. Of contacts at the same time the one with the
+smallest number is named, so that the answer does not depend on which conditions were used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pliant.elementary.advance import Approach, advance
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.elementary.paths import straight_paths
-from pliant.filters.triangle_pairs import CULL_NAMES, cull_pairs
+from pliant.filters.axes.triangle_features import CULL_NAMES, cull_pairs
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
 

@@ -15,8 +15,8 @@ from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.elementary.measure import measure_in_doubles
 from pliant.engine.prepare import Fitted, Plan, Prepared
-from pliant.filters.csat_cells import cull_cells
-from pliant.filters.csat_elements import cull_elements, cull_resting_elements
+from pliant.filters.axes.cells import cull_cells
+from pliant.filters.axes.elements import cull_elements, cull_resting_elements
 from pliant.filters.sieve import ELEMENT_FILTERS, FILTERS, sieve
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, go_on

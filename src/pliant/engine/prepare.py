@@ -14,9 +14,9 @@ from pliant.culling.cones import Faces, fit_cones, merge_cones
 from pliant.culling.contours import FREE, free_patches
 from pliant.elementary.advance import Approach
 from pliant.elementary.paths import largest_of
-from pliant.filters.axes import ALLOWED
-from pliant.filters.csat_cells import gather_cells
-from pliant.filters.csat_elements import gather_corners, gather_resting_corners
+from pliant.filters.axes.cells import gather_cells
+from pliant.filters.axes.elements import gather_corners, gather_resting_corners
+from pliant.filters.axes.separation import ALLOWED
 from pliant.hierarchy.build import TOP_LEVELS, Tree, centres_of, fit_nodes, label_ranges, split_elements
 from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.traverse import INTER, PARTICIPANT, WITH_EDGES, WITH_VERTICES, Forest, all_roles

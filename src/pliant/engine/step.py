@@ -159,11 +159,11 @@ def verified_positions(scene: Prepared, plan: Plan, near: Near, t: float, crew: 
     features which move along with each other at a distance of some ulps. So step back a little and look whether the
     rounded motion is free. At first only near pairs have to be looked at. What is not near has been proved apart with
     room for positions that are off by POSITION_ERROR: bounds have it (ROOM), filters of features and culled patches are
-    told (fuzz), and the slack of the filters of elements holds it (``filters/axes``: SLACK, ALLOWED). Their proofs
-    are for the motion up to a horizon, and along an axis a difference that is above the room at both ends is so on
-    the way to t. The vertices of pairs that meet are drawn back further, and no others; all of their pairs are looked
-    at again, since they no longer move in step with the rest. It ends, for a vertex never moves on again, and nothing
-    meets at x0.
+    told (fuzz), and the slack of the filters of elements holds it (``filters/axes/separation``: SLACK, ALLOWED).
+    Their proofs are for the motion up to a horizon, and along an axis a difference that is above the room at both
+    ends is so on the way to t. The vertices of pairs that meet are drawn back further, and no others; all of their
+    pairs are looked at again, since they no longer move in step with the rest. It ends, for a vertex never moves on
+    again, and nothing meets at x0.
     """
     if scene.approach is not None and scene.approach.paths.mode != STRAIGHT:
         paths = scene.approach.paths

@@ -16,16 +16,15 @@ from pliant.arithmetic.bernstein import (
 )
 from pliant.arithmetic.kinds import VERTEX_FACE, quad
 from pliant.arithmetic.vec3 import scale
-from pliant.filters.axes import GAP
-from pliant.filters.csat import apart_by_centres, apart_by_sides
+from pliant.filters.axes.features import apart_by_centres, apart_by_circle, apart_by_plane, apart_by_sides
+from pliant.filters.axes.separation import GAP
 from pliant.filters.dnf import never_coplanar
 from pliant.filters.ncf import never_meet
-from pliant.filters.simple_culling import apart_by_circle, apart_by_plane
 from pliant.runtime.jit import helper, kernel
 
 FILTERS = ("csat", "dnf", "ncf", "plane", "circle")  # of pairs of features
 CSAT, DNF, NCF, PLANE, CIRCLE = 0, 1, 2, 3, 4
-ELEMENT_FILTERS = ("csat", "triangle")  # of pairs of elements, before they are expanded: csat_elements.cull_elements
+ELEMENT_FILTERS = ("csat", "triangle")  # of pairs of elements, before they are expanded: axes/elements
 GAP_FILTERS = ("csat", "plane", "circle", "triangle")  # that can keep them apart by a distance (errata 24)
 
 

@@ -13,7 +13,7 @@ from pliant.elementary.paths import straight_paths
 from pliant.elementary.triangle_advance import QUADS, Firsts, cull, first_by_advancement, first_by_exact_test
 from pliant.elementary.triangle_distance import triangle_distances
 from pliant.elementary.witness import points_of_contact
-from pliant.filters.triangle_pairs import CULLS
+from pliant.filters.axes.triangle_features import CULLS
 from pliant.queries.features import as_queries, as_tuples
 from pliant.results.answers import Distances, TriangleContacts, TrianglePairs
 from pliant.runtime.arrays import (

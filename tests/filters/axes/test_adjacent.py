@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pliant.bounds.kdops import NO_REACH
-from pliant.filters.csat_elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
+from pliant.filters.axes.elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
 from tests.reference import distances, queries
 
 COUNT = 400

@@ -1,21 +1,26 @@
-"""Continuous separating axis test (CSAT; paper 004, Theorem 1 and its corollaries; Corollary 4.3 and Lemma 5.1 of 002).
+"""Axes between two features (CSAT): paper 004, Corollaries 1 and 3; paper 002, Corollary 4.3, Lemmas 4.4, 5.1 and 5.2.
 
-If all points of one thing are on the same side of all points of the other along some axis L, at t = 0 and at t = 1, the
-two never meet: every difference is linear in t, so it keeps its sign in between. Any L will do for the proof; which one
-decides how much is culled. The paper takes the normal at the start. Here are the tests of two features; those of whole
-elements are in ``csat_elements`` and ``csat_cells``.
+Paper 004 takes the normal at the start. The conditions of paper 002 are tests along one axis each, which the
+configuration at the start gives:
+  plane   Corollary 4.3 and Lemma 5.1: the normal n_P of the face, or of the plane that two edges span
+  circle  Lemmas 4.4 and 5.2: n_C, in that plane, from the centre of one feature to the centre of the other
+It bounds what is to be covered along the axis by d_P, or by d_C less the radii of bounding circles, and the motion by
+its largest part along it. Both come down to the differences of the vertices along the axis at t = 0 and at t = 1, and
+those are what is evaluated here, every one of them.
 
-A rounded L is still an axis, but differences that vanish for an exact normal do not vanish for it: every one of them is
-evaluated (errata 14).
+Why this is at least as strong as the circles: a vertex is within r of its circle's centre c, so its part along a unit
+n_C is within r of that of c. If d_C > r1 + r2 + max(0, g) - the Lemmas as they have to be, outside at the start
+(errata 11), g the largest relative motion over the vertices of one and of the other (errata 12) - then every
+difference is at least d_C - r1 - r2 > 0 at t = 0, and at least d_C - r1 - r2 - g > 0 at t = 1. Neither n_C nor the
+radii need to be rounded with care, and n_C need not be a unit vector: it is only an axis.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from pliant.arithmetic.kinds import VERTEX_FACE
 from pliant.arithmetic.rounding import MARGIN, UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import add, cross, dot, max_norm, scale, sub
+from pliant.filters.axes.separation import SHORTEST_AXIS, across, length_above
 from pliant.runtime.jit import helper, in_line
 
 # A difference of two points along L is a sum of up to three dot products of vectors, with coordinates up to m1, m2 and
@@ -25,12 +30,6 @@ from pliant.runtime.jit import helper, in_line
 _ERROR = MARGIN * 3 * 6 * UNIT_ROUNDOFF
 _OF_LOOSE = 3.0 * 3  # 3 coordinates of each vector; margin 3
 _OF_FUZZ = 3 * 2 * 7 / 6  # 3 coordinates of two points; margin 7 / 6
-# With magnitudes above 1e-70 (in_range) such products are far from the denormals, where errors are not relative.
-_SHORTEST_AXIS = 1e-200
-# Length of an axis, rounded up: half of 3 roundings of its square, the root, the product: 3.5. Axes are scaled such
-# that squares of all but the useless ones are far from the denormals.
-_LENGTH = 1.0 + 8 * UNIT_ROUNDOFF  # margin 2.3
-_ROUNDED_AWAY = 1e-150
 
 
 @helper
@@ -42,7 +41,7 @@ def separated_by(kind, start, end, m, axis, loose, fuzz, gap):
     """
     in_line()
     length = max_norm(axis)
-    if not length > _SHORTEST_AXIS:
+    if not length > SHORTEST_AXIS:
         return False
     error = ((_ERROR + _OF_LOOSE * loose) * (m[0] + m[1] + m[2]) + _OF_FUZZ * fuzz) * length
     if gap > 0.0:
@@ -51,6 +50,25 @@ def separated_by(kind, start, end, m, axis, loose, fuzz, gap):
     if low > error:
         return _range(kind, end, axis)[0] > error
     return high < -error and _range(kind, end, axis)[1] < -error
+
+
+@helper
+def apart_by_plane(kind, start, end, m, loose, fuzz, gap):
+    """Separated along the normal at the start; by more than the gap, for vectors as in ``separated_by``.
+
+    Of a degenerate face, or parallel edges, there is none: the paper's d_P = 0, which separates nothing.
+    """
+    return separated_by(kind, start, end, m, cross(start[0], start[1]), loose, fuzz, gap)
+
+
+@helper
+def apart_by_circle(kind, start, end, m, loose, fuzz, gap):
+    """Separated along the line between the centres at the start, as far as it lies in the plane at the start."""
+    normal = cross(start[0], start[1])
+    axis = between_centres(kind, start)
+    if dot(normal, normal) > 0.0:  # else there are planes through both, and one of them holds the centres
+        axis = across(axis, normal)
+    return separated_by(kind, start, end, m, axis, loose, fuzz, gap)
 
 
 @helper
@@ -107,22 +125,6 @@ def apart_though_flat(kind, start, end, m):
         or separated_by(kind, start, end, m, across(between, add(start[0], end[0])), 0.0, 0.0, 0.0)
         or separated_by(kind, start, end, m, across(between, add(start[1], end[1])), 0.0, 0.0, 0.0)
     )
-
-
-@helper
-def length_above(axis):
-    """At least the length of the axis."""
-    return np.sqrt(dot(axis, axis)) * _LENGTH + _ROUNDED_AWAY
-
-
-@helper
-def across(vector, direction):
-    """What is left of a vector without its part along a direction; zero, which separates nothing, where there is
-    none."""
-    length_squared = dot(direction, direction)
-    if length_squared > 0.0:
-        return sub(vector, scale(direction, dot(vector, direction) / length_squared))
-    return 0.0, 0.0, 0.0
 
 
 @helper

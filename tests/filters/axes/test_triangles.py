@@ -1,14 +1,14 @@
 """Axes in single precision: what they let go is apart in double precision, whatever its size and place.
 
-By ``triangle_axes`` and, for elements of a hierarchy, by ``csat_elements``.
+By ``triangles`` and, for elements of a hierarchy, by ``elements``.
 """
 
 import numpy as np
 import pytest
 
 import pliant
-from pliant.filters.csat_elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
-from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
+from pliant.filters.axes.elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
+from pliant.filters.axes.triangles import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
 from pliant.runtime.arrays import NonFiniteError
 from pliant.scenes.triangle_pairs import random_pairs
 

@@ -1,8 +1,8 @@
-"""CSAT between cells (paper 004, section 4.4): two cells that one axis keeps apart during the whole motion.
+"""Axes between cells (CSAT; paper 004, section 4.4): two cells that one axis keeps apart during the whole motion.
 
 The paper picks the normal of a random face, and names the choice as its limit. We take the line between the centres
-halfway through the motion, and lean it away from where the cells are closest along it (``axes.leaned``). Of the pairs
-of separate cells with overlapping bounds that leaves 12 to 17 % on octopi and 0.2 to 0.4 % on liver; that line and what
+halfway through the motion, and correct it with over-relaxation (``separation``). Of the pairs of separate cells with
+overlapping bounds that leaves 12 to 17 % on octopi and 0.2 to 0.4 % on liver; that line and what
 is left of it across the relative velocity leave 26 to 34 and 18 to 23 %. An axis that keeps two cells apart keeps each
 vertex and each edge of the one apart from the other: Corollaries 2 and 4, which the paper tries one by one. Corollaries
 1 and 3, of single features, come after their bounds.
@@ -13,14 +13,14 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.arithmetic.vec3 import add
-from pliant.filters.axes import exceeds, leaned, slack_along
+from pliant.filters.axes.separation import over_relaxed, surely_above
 from pliant.mesh.cell_features import cells_adjacent
 from pliant.mesh.features import Elements
 from pliant.runtime.arrays import New
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.threads import ALONE, Crew
 
-_LEANED = 3  # times
+_CORRECTIONS = 3
 
 
 def gather_cells(
@@ -76,12 +76,11 @@ def cull_cells(cells, points, largest, reach, pairs, count, separate):
 def _surely_apart(points, i, n, j, m, largest, gap):
     half = points.shape[1] // 2
     axis = add(_between(points, i, j, half - 3), _between(points, i, j, 2 * half - 3))
-    for _ in range(_LEANED + 1):
-        slack = slack_along(axis, largest)
+    for _ in range(_CORRECTIONS + 1):
         least, between = _closest(points, i, n, j, m, axis)
-        if exceeds(least - slack, gap, axis):
+        if surely_above(least, gap, axis, largest):
             return True
-        axis = leaned(axis, least, between)
+        axis = over_relaxed(axis, least, between)
     return False
 
 

@@ -15,10 +15,10 @@ from pliant.arithmetic.rounding import POSITION_ERROR, SINGLE_ROUNDOFF, UNIT_ROU
 from pliant.arithmetic.vec3 import cross, dot, lerp, max_norm, sub
 from pliant.bounds.kdops import NO_REACH
 from pliant.elementary.advance import DISTANCE_ERROR
-from pliant.filters import csat, lanes, triangle_axes, triangle_pairs
-from pliant.filters.axes import ALLOWED, SLACK
-from pliant.filters.csat_cells import cull_cells, gather_cells
-from pliant.filters.csat_elements import cull_elements, gather_corners
+from pliant.filters.axes import features, lanes, triangle_features, triangles
+from pliant.filters.axes.cells import cull_cells, gather_cells
+from pliant.filters.axes.elements import cull_elements, gather_corners
+from pliant.filters.axes.separation import ALLOWED, SLACK, length_above
 from tests.reference.rounding import coordinate, corners, exact, point, worst_share
 
 
@@ -46,7 +46,7 @@ def test_slack_along_an_axis():
 
 @numba.njit
 def difference(kind, vectors, axis):
-    return csat._range(kind, vectors, axis)
+    return features._range(kind, vectors, axis)
 
 
 @pytest.mark.parametrize("kind", [VERTEX_FACE, EDGE_EDGE])
@@ -60,7 +60,7 @@ def test_differences_of_features(kind):
             first, second = [p[1], p[0]], [p[2], p[3]]
         low, high = difference(kind, tuple(vectors), axis)
         true = [dot(sub(exact(b), exact(a)), exact(axis)) for a in first for b in second]
-        bound = csat._ERROR * sum(magnitudes(vectors, vectors)) * max_norm(axis)
+        bound = features._ERROR * sum(magnitudes(vectors, vectors)) * max_norm(axis)
         return max(abs(Fraction(low) - min(true)), abs(Fraction(high) - max(true))) / Fraction(bound)
 
     assert 0.2 < worst_share(share, lambda rng: (corners(rng, 4), point(rng))) < 1
@@ -68,13 +68,13 @@ def test_differences_of_features(kind):
 
 def test_room_for_vectors_and_points_that_are_off():
     """Differences along an axis of equal coordinates, where every error counts in full."""
-    assert 3 < csat._OF_LOOSE <= 3 * 3  # each of e1, e2, w, by a part of its size
-    assert 2 * 3 < csat._OF_FUZZ <= 2 * 3 * 7 / 6  # each of two points
+    assert 3 < features._OF_LOOSE <= 3 * 3  # each of e1, e2, w, by a part of its size
+    assert 2 * 3 < features._OF_FUZZ <= 2 * 3 * 7 / 6  # each of two points
 
 
 def test_lengths_are_rounded_up():
     def share(axis):
-        above = Fraction(float(csat.length_above(axis)))
+        above = Fraction(float(length_above(axis)))
         true = sum(c * c for c in exact(axis))
         assert above * above > true
         return 1 - (above * above / true - 1) / (16 * Fraction(UNIT_ROUNDOFF))  # twice the 8 u of a length
@@ -83,12 +83,12 @@ def test_lengths_are_rounded_up():
 
 
 def test_differences_of_corners_of_triangles():
-    """Relative to one corner, as in ``triangle_pairs``; the slack is added to one side."""
+    """Relative to one corner, as in ``triangle_features``; the slack is added to one side."""
 
     def share(x):
         p, axis = x
         a, b = sub(p[0], p[1]), sub(p[2], p[1])
-        slack = triangle_pairs._ERROR * max(max_norm(a), max_norm(b)) * norm_1(axis)
+        slack = triangle_features._ERROR * max(max_norm(a), max_norm(b)) * norm_1(axis)
         excess = Fraction(dot(b, axis)) - Fraction(dot(a, axis) + slack)
         true = dot(sub(exact(p[2]), exact(p[0])), exact(axis))
         return (excess + Fraction(slack) - true) / Fraction(slack)
@@ -113,7 +113,7 @@ def along(block, axis, out):
 
 @numba.njit
 def follow(block):
-    triangle_axes._follow(block, 1)
+    triangles._follow(block, 1)
 
 
 @numba.njit
@@ -123,7 +123,7 @@ def needed(block, axis, out):
 
 @numba.njit
 def relax(block):
-    lanes.lean(block, 1)
+    lanes.over_relax(block, 1)
 
 
 def block_of(points):
@@ -156,7 +156,7 @@ def test_differences_in_single_precision(steps):
         now, end = ([[Fraction(c) for c in p] for p in part] for part in (x[:6].tolist(), x[6:].tolist()))
         for _ in range(steps):
             block[lanes.BEST] = s = np.float32(rng.uniform(0.0, 0.3))
-            s = Fraction(float(s * triangle_axes._SAFE))
+            s = Fraction(float(s * triangles._SAFE))
             now = [[a + (b - a) * s for a, b in zip(p, q)] for p, q in zip(now, end)]
             follow(block)
         along(block, tuple(axis), out)

@@ -9,9 +9,9 @@ A condition clears the bits of pairs that surely stay apart:
   Lemma 5.1      an edge stays on one side of the plane that it spans with another at the start, with its sign
   Corollary 6.3  so does the third corner behind that edge, with the same axis (errata 12: not the normal of a face):
                  the edge against all of that triangle. Both third corners: the whole pair
-  Lemma 4.4/5.2  the axis in that plane, between the centres (``simple_culling``)
+  Lemma 4.4/5.2  the axis in that plane, between the centres (``features``)
 Every one is a proof along one axis L, whatever L is, and needs all differences along it (errata 14) with strict signs
-(errata 13). What separates whole triangles is tried first (``triangle_axes``); here is what remains to be said of pairs
+(errata 13). What separates whole triangles is tried first (``triangles``); here is what remains to be said of pairs
 of features.
 
 Error bound. Coordinates are taken relative to b0 at the start, y = x - o with one rounding, and M is the largest of
@@ -26,9 +26,8 @@ import numpy as np
 
 from pliant.arithmetic.rounding import DOT, MARGIN, UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, scale, sub
-from pliant.filters.axes import ALLOWED, GAP
-from pliant.filters.csat import across, length_above
-from pliant.filters.triangle_axes import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
+from pliant.filters.axes.separation import ALLOWED, GAP, SHORTEST_AXIS, across, length_above
+from pliant.filters.axes.triangles import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
 from pliant.runtime.jit import helper, kernel, out_of_line
 
 # Ours, then those of Table 2 in its order; all but the last three of them are "necessary" there.
@@ -43,7 +42,6 @@ _CENTRES, _IN_TURN, _VERTICES, _TRIANGLES, _EDGES, _EDGE_PAIRS, _EDGE_TRIANGLE, 
 EVERYTHING = (1 << 15) - 1
 
 _ERROR = (2 * (1 + DOT) + 1) * UNIT_ROUNDOFF * 4 / 3
-_SHORTEST_AXIS = 1e-200
 
 
 def cull_pairs(x0, x1, radii, tolerance: float, which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
@@ -65,7 +63,7 @@ def cull_pairs(x0, x1, radii, tolerance: float, which: int) -> tuple[np.ndarray,
 
 
 def _axes(which: int) -> int:
-    """What ``triangle_axes`` is to try."""
+    """What ``triangles`` is to try."""
     return (
         (CENTRES if which & _CENTRES else 0)
         | (PLANES if which & _TRIANGLES else 0)
@@ -138,7 +136,7 @@ def _largest(corners):
 @helper
 def _slack(axis, room):
     """What a difference along the axis has to exceed; infinite for an axis that is too short to prove anything."""
-    if not max_norm(axis) > _SHORTEST_AXIS:
+    if not max_norm(axis) > SHORTEST_AXIS:
         return np.inf
     slack = room[0] * (abs(axis[0]) + abs(axis[1]) + abs(axis[2]))
     return slack + room[1] * length_above(axis) if room[1] > 0.0 else slack

@@ -1,9 +1,10 @@
-"""CSAT between elements (paper 004, section 4.4): two triangles that one axis keeps apart during the whole motion.
+"""Axes between elements (CSAT; paper 004, section 4.4): two triangles that one axis keeps apart during all of a motion.
 
 The paper takes the normal at the start, which of the pairs of triangles with overlapping boxes of armadillo-rollers,
 cloth-ball and n-body culls 54, 38 and 79 %. The line between the two centres, halfway through the motion, culls 91, 71
-and 90 %, and leaned three times 97, 90 and 99 % (``lanes``). The normals of the two triangles at the start take some of
-what is left, and more than half where ``safe_step`` has shortened the motion: layers of cloth that lie on each other.
+and 90 %, and corrected three times 97, 90 and 99 % (``separation``, ``lanes``). The normals of the two triangles at
+the start take some of what is left, and more than half where ``safe_step`` has shortened the motion: layers of cloth
+that lie on each other.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.arithmetic.vec3 import cross, dot, max_norm, scale, sub
-from pliant.filters.adjacent import apart_but_for_common, common_corner
-from pliant.filters.axes import exceeds, slack_along
-from pliant.filters.lanes import (
+from pliant.filters.axes.adjacent import apart_but_for_common, common_corner
+from pliant.filters.axes.lanes import (
     ABOVE,
     BEST,
     BLOCK,
@@ -23,15 +23,16 @@ from pliant.filters.lanes import (
     RADII,
     SLACK,
     groups_of,
-    lean,
     name_centres,
+    over_relax,
     set_slack,
 )
+from pliant.filters.axes.separation import surely_above
 from pliant.runtime.arrays import New
 from pliant.runtime.jit import helper, in_line, kernel, one_copy
 from pliant.runtime.threads import ALONE, Crew
 
-_LEANED = 4  # times, of the few pairs that the line between the centres leaves when it is leaned once
+_CORRECTIONS = 4  # of the few axes that are left when that between the centres is corrected once
 
 
 def gather_corners(
@@ -88,7 +89,7 @@ def cull_elements(corners, points, largest, reach, pairs, count, by_planes):
     if not by_planes:
         for first in range(0, count, LANES):
             some = pairs[first : min(first + LANES, count)]
-            _lean_centres(points, reach, some, block, 1)
+            _relax_centres(points, reach, some, block, 1)
             for lane in range(len(some)):
                 pairs[kept, 0], pairs[kept, 1] = some[lane, 0], some[lane, 1]
                 kept += block[BEST + lane] < ONE
@@ -114,7 +115,7 @@ def _cull_held(points, largest, reach, held, block, by_planes, pairs, kept):
     """Note those that no axis separates after the pairs that are kept; returns how many these are then."""
     one_copy()
     if not by_planes:
-        _lean_centres(points, reach, held, block, _LEANED)
+        _relax_centres(points, reach, held, block, _CORRECTIONS)
     for lane in range(len(held)):
         if not by_planes and block[BEST + lane] > ONE:
             continue
@@ -141,7 +142,7 @@ def _gap(reach, i, j):
 def cull_resting_elements(corners, points, largest, reach, pairs, count, by_planes):
     """``cull_elements`` where nothing moves: start and end are one, (k, 9) points, and so is all that is evaluated.
 
-    One after the other: half of the pairs have a corner in common, and leaning takes little of the rest.
+    One after the other: half of the pairs have a corner in common, and over-relaxation takes little of the rest.
     """
     kept = 0
     for p in range(count):
@@ -167,14 +168,14 @@ def cull_resting_elements(corners, points, largest, reach, pairs, count, by_plan
 
 
 @helper
-def _lean_centres(points, reach, pairs, block, times):
-    """Which of up to LANES pairs the line between the centres keeps apart, as it is or leaned so many times."""
+def _relax_centres(points, reach, pairs, block, times):
+    """Which of up to LANES pairs the line between the centres keeps apart, as it is or corrected so many times."""
     groups = groups_of(len(pairs))
     _load(points, reach, pairs, block)
     set_slack(block, len(pairs), 0.0)
     name_centres(block, groups)
     for _ in range(times + 1):
-        lean(block, groups)
+        over_relax(block, groups)
 
 
 @helper
@@ -234,10 +235,10 @@ def _towards(direction, axis):
 
 
 @helper
-def _beyond(a, b, axis, largest):
-    """By how much b is beyond a along the axis, at least."""
+def _beyond(a, b, axis):
+    """By how much b is beyond a along the axis."""
     in_line()
-    a_end = max(max(dot(a[0], axis), dot(a[1], axis)), dot(a[2], axis)) + slack_along(axis, largest)
+    a_end = max(max(dot(a[0], axis), dot(a[1], axis)), dot(a[2], axis))
     return min(min(dot(b[0], axis), dot(b[1], axis)), dot(b[2], axis)) - a_end
 
 
@@ -245,12 +246,12 @@ def _beyond(a, b, axis, largest):
 def _resting_apart(a, b, axis, largest, gap):
     """b is beyond a along the axis by more than the gap."""
     in_line()
-    return exceeds(_beyond(a, b, axis, largest), gap, axis)
+    return surely_above(_beyond(a, b, axis), gap, axis, largest)
 
 
 @helper
 def _moving_apart(a, b, ends, axis, largest, gap):
     """The same at the start and at the end of the motion, where elements are that move."""
     in_line()
-    least = _beyond(a, b, axis, largest)
-    return least > 0.0 and exceeds(min(least, _beyond(ends[0], ends[1], axis, largest)), gap, axis)
+    least = _beyond(a, b, axis)
+    return least > 0.0 and surely_above(min(least, _beyond(ends[0], ends[1], axis)), gap, axis, largest)

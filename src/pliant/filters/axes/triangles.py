@@ -4,8 +4,7 @@ Two moving triangles that are apart along an axis at a time and at the end of th
 (``lanes``). If they are apart at that time only, they still are until the gap, which shrinks at most linearly, is used
 up. So each axis says how far it can be trusted, the best one is followed to there, and the triangles that are there
 then name new axes: conservative advancement without a distance. The axes are
-  centres        the line between the centres, halfway; and that line again, leaned away from where the triangles are
-                 closest along it
+  centres        the line between the centres, halfway; and that line again, corrected with over-relaxation
   Corollary 6.2  the normal of either face
   Corollary 6.3  what an edge of each spans (both triangles on its two sides)
   in turn        those of 6.2 and 6.3 again, at later times
@@ -18,7 +17,7 @@ import numpy as np
 
 from pliant.arithmetic.rounding import SINGLE_ROUNDOFF
 from pliant.arithmetic.vec3 import dot, max_norm
-from pliant.filters.lanes import (
+from pliant.filters.axes.lanes import (
     ABOVE,
     ALWAYS,
     AT_ONCE,
@@ -33,10 +32,10 @@ from pliant.filters.lanes import (
     STEPS,
     TAKEN,
     groups_of,
-    lean,
     least_of,
     lower,
     name_centres,
+    over_relax,
     set_slack,
     upper,
 )
@@ -45,7 +44,7 @@ from pliant.runtime.jit import helper, kernel, one_copy
 # Of random pairs that never touch, this and STEPS leave 0.01, 0.02 and 0.07 % (small, medium and large motion). With
 # four steps, none below 0.02, it was 0.04, 0.13 and 0.4 %, which took longer to advance than more steps do.
 _LEAST = np.float32(0.005)  # of what is left of the motion: pairs that come no further are close, or touch
-_LEANED = 2  # times
+_CORRECTIONS = 2
 # A step of this part of what is proven ends before it: 2 differences, the quotient and this product, 4 roundings.
 _SAFE = np.float32(1.0 - 16 * SINGLE_ROUNDOFF)  # margin 4
 
@@ -70,15 +69,15 @@ def keep_inseparable(x0, x1, closeness, which, ids, culled):
 
 @helper
 def _keep_by_centres(x0, x1, closeness, which, ids, block, pairs, culled):
-    """What the line between the centres, as it is and leaned, does not keep apart to the end."""
+    """What the line between the centres, as it is and corrected, does not keep apart to the end."""
     kept = 0
     for first in range(0, len(ids), LANES):
         lanes = _load(x0, x1, closeness[1], ids[first : first + LANES], block, pairs)
         culled[ODD] += set_slack(block, lanes, closeness[0])
         if which:
             name_centres(block, groups_of(lanes))
-            for _ in range(_LEANED + 1):
-                lean(block, groups_of(lanes))
+            for _ in range(_CORRECTIONS + 1):
+                over_relax(block, groups_of(lanes))
         before = kept
         for lane in range(lanes):
             ids[kept] = pairs[lane]

@@ -34,7 +34,7 @@ import numpy as np
 
 from pliant.arithmetic.rounding import DOT, MARGIN, SINGLE_ROUNDOFF
 from pliant.arithmetic.vec3 import dot
-from pliant.filters.axes import ALLOWED, LEAN
+from pliant.filters.axes.separation import ALLOWED, OVER_RELAXATION
 from pliant.runtime.jit import helper, in_line, one_copy
 
 LANES = 64
@@ -45,7 +45,7 @@ BLOCK = 43 * LANES
 BEST, SLACK, RADII, TAKEN, AXIS = 36 * LANES, 37 * LANES, 38 * LANES, 39 * LANES, 40 * LANES
 
 STEPS = 10  # in time, at most
-_LEAN = np.float32(LEAN)
+_OVER_RELAXATION = np.float32(OVER_RELAXATION)
 SLACK_ERROR = np.float32(1.25 * (2 + 2 * DOT + 2 + 10 * STEPS) * SINGLE_ROUNDOFF)
 _SHORTEST_AXIS = np.float32(1e-25)
 # Rounded up: up to 8 numbers of one sign, added and multiplied.
@@ -105,16 +105,9 @@ def _between_centres(block, i):
 
 
 @helper
-def lean(block, groups):
-    """Can the axis, from a to b, be trusted to the end? Then lean it away from the vector between the two corners that
-    are closest along it, or furthest behind each other: by a little more than makes it perpendicular to that.
-
-    A factor of 2 mirrors it (Chung and Wang, Quick collision detection of polytopes in virtual environments, 1996). Of
-    random pairs that never touch, 50, 43 and 34 % are left by the line between the centres (small, medium and large
-    motion), 17, 14 and 12 % after mirroring it twice, and 11, 9 and 8 % with a factor of 1.2. Of the pairs of triangles
-    with overlapping boxes of armadillo-rollers, cloth-ball and n-body the centres leave 8.8, 28.9 and 9.8 %; leaned
-    twice 2.8, 11.4 and 1.1 %, three times 2.5, 10.0 and 0.9 %.
-    """
+def over_relax(block, groups):
+    """Mark the pairs that their axis, from a to b, separates to the end; then correct every axis, away from the vector
+    between the two corners that are closest along it, or furthest behind each other (``separation.over_relaxed``)."""
     one_copy()
     for i in range(AT_ONCE * groups):
         axis = block[AXIS + i], block[AXIS + LANES + i], block[AXIS + 2 * LANES + i]
@@ -123,7 +116,8 @@ def lean(block, groups):
         gap = at_end[0] if later else now[0]
         x, y, z = at_end[1] if later else now[1], at_end[2] if later else now[2], at_end[3] if later else now[3]
         block[BEST + i] = ALWAYS if gap > least_of(block, i, axis) else block[BEST + i]
-        by = _LEAN * gap / dot((x, y, z), (x, y, z))  # not finite where they touch: such an axis proves nothing
+        # Not finite where they touch: such an axis proves nothing.
+        by = _OVER_RELAXATION * gap / dot((x, y, z), (x, y, z))
         block[AXIS + i] = axis[0] - by * x
         block[AXIS + LANES + i] = axis[1] - by * y
         block[AXIS + 2 * LANES + i] = axis[2] - by * z
