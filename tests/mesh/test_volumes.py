@@ -10,7 +10,8 @@ import pytest
 
 import pliant
 from pliant.elementary.inversion import inverted, warn_inverted
-from pliant.mesh.volumes import CellIndexError, CellTypeError, RepeatedVertexError, as_volume
+from pliant.mesh.changed.cells import CellIndexError
+from pliant.mesh.volumes import CellTypeError, RepeatedVertexError, as_volume
 from tests.conftest import find_data_folder
 from tests.reference import volumes as truth
 from tests.shapes.blocks import COLUMNS, grid, random_blocks

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import pliant
-from pliant.mesh import changes
+from pliant.mesh.changed import cells as changes
 from pliant.scenes import load, load_volume
 
 

@@ -75,7 +75,7 @@ if sys.argv[1] == "ccd":
 else:
     mesh = pliant.VolumeMesh(load_volume("liver", 3000).steps[0].cells)
     mesh.o_sets
-    pliant.mesh.changes.WORTH_THREADS = 0
+    pliant.mesh.changed.cells.WORTH_THREADS = 0
     ask = lambda: mesh.changed(remove=[5, 77, 300], add={"tetra": [[0, 1, 2, 5000]]}, threads=2)
 ask()
 interrupt = '''

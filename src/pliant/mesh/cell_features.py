@@ -32,7 +32,7 @@ MOST_VERTEX_FACE, MOST_EDGE_EDGE = 2 * MOST_CORNERS * MOST_FACES, MOST_EDGES**2
 
 
 class Cells(NamedTuple):
-    corners: np.ndarray  # (c, 8), of a surface (c, 3) int32: different vertices, the last one repeated to fill up
+    corners: np.ndarray  # (c, 8) int32: different vertices, the last one repeated to fill up
     corner_count: np.ndarray  # (c,) int8
     edges: Rows  # of each cell
     faces: Rows

@@ -17,7 +17,6 @@ TYPES = ("tetra", "hexahedron", "wedge", "pyramid", "triangle", "quad")
 SOLID_TYPES = 4  # the first ones; the others are shells
 MOST_CORNERS = 8
 CORNER_COUNT = np.array((4, 8, 6, 5, 3, 4), np.int8)
-_LONG_CORNER_COUNT = CORNER_COUNT.astype(np.int64)  # like the other counts
 
 # Counter-clockwise as seen from outside. A face of a cell is a polygon here; its triangles are the faces of the mesh.
 POLYGONS = (
@@ -200,9 +199,16 @@ def _insert(found, count, e):
     return count + 1
 
 
-def list_corners(types: np.ndarray, corners: np.ndarray) -> Rows:
-    """Vertices of each cell."""
-    return Rows(starts_of(types, _LONG_CORNER_COUNT), corners[np.arange(MOST_CORNERS) < CORNER_COUNT[types, None]])
+def list_corners(corner_count: np.ndarray, corners: np.ndarray) -> Rows:
+    """Vertices of each cell; corner_count : (c,) int8, corners : (c, 8) int32."""
+    return Rows(starts_from(corner_count), corners[np.arange(MOST_CORNERS) < corner_count[:, None]])
+
+
+def starts_from(lengths: np.ndarray) -> np.ndarray:
+    """(c + 1,) int64: where rows of these lengths start."""
+    start = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=start[1:])
+    return start
 
 
 def list_distinct(ids: np.ndarray) -> Rows:
@@ -229,7 +235,8 @@ def _list_distinct(ids, start, items):
 
 @kernel
 def keep_distinct(corners, out, count):
-    """out : the different corners of each row, in their order, the last one repeated to fill up; count : (m,) int8."""
+    """out : (m, n), the different corners of each row, in their order, the last one repeated to fill up; count : (m,)
+    int8, how many they are."""
     for i in range(len(corners)):
         n = 0
         for k in range(corners.shape[1]):
@@ -239,7 +246,7 @@ def keep_distinct(corners, out, count):
             if is_new:
                 out[i, n] = v
                 n += 1
-        for k in range(n, corners.shape[1]):
+        for k in range(n, out.shape[1]):
             out[i, k] = out[i, n - 1]
         count[i] = n
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -25,12 +24,13 @@ from pliant.mesh.cells import (
     number_triangles,
     transpose,
 )
-from pliant.mesh.changes import carry_over, change_cells
+from pliant.mesh.changed.cells import MeshChange, as_ids
+from pliant.mesh.changed.volumes import carry_over, change_cells
+from pliant.mesh.derived import Derives, derived, derived_from
 from pliant.mesh.foreign import with_blocks
 from pliant.mesh.o_sets import TooManyOrphans, o_sets
 from pliant.mesh.triangles import TriMesh
 from pliant.runtime.arrays import (
-    DtypeError,
     MeshError,
     ShapeError,
     as_indices,
@@ -51,10 +51,6 @@ class RepeatedVertexError(MeshError):
     """A cell names a vertex twice."""
 
 
-class CellIndexError(MeshError):
-    """A cell that does not exist."""
-
-
 class Surface(TriMesh):
     """Boundary of a volume mesh, with the vertices of that mesh: the same positions serve both.
 
@@ -73,14 +69,10 @@ class Surface(TriMesh):
         rank[sides] = 1
         self.volume_edges: np.ndarray = read_only(np.flatnonzero(rank).astype(np.int32))
         rank[self.volume_edges] = np.arange(len(self.volume_edges))
-        self._picked = volume.edges[self.volume_edges], rank[sides]
-
-    @cached_property
-    def _edge_table(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._picked
+        TriMesh._edge_table.keep(self, (volume._edges[self.volume_edges], rank[sides]))
 
 
-class VolumeMesh:
+class VolumeMesh(Derives):
     """Topology of a mesh of tetrahedra, hexahedra, wedges, pyramids, and shells of triangles and quadrilaterals.
 
     cells : {type: (m, k) integers}, of the types in ``type_names``, with corners in the order of meshio and VTK; any
@@ -127,7 +119,7 @@ class VolumeMesh:
         """(c,) int8: the type of each cell, an index into ``type_names``."""
         return read_only(self._types)
 
-    @cached_property
+    @derived
     def _types(self) -> np.ndarray:
         counts = [len(array) for array in self._cells.values()]
         return np.repeat(np.arange(len(TYPES), dtype=np.int8), counts)
@@ -142,7 +134,7 @@ class VolumeMesh:
         """(c, 8) int32: vertices of each cell, the last one repeated to fill up."""
         return read_only(self._corners)
 
-    @cached_property
+    @derived_from(_types)
     def _corners(self) -> np.ndarray:
         out = np.empty((len(self.types), MOST_CORNERS), np.int32)
         first = 0
@@ -162,7 +154,7 @@ class VolumeMesh:
     def _corner_count(self) -> np.ndarray:
         return CORNER_COUNT[self._types]
 
-    @cached_property
+    @derived
     def vertex_limit(self) -> int:
         """One more than the largest vertex index in use."""
         return max((int(array.max()) + 1 for array in self._cells.values() if array.size), default=0)
@@ -172,14 +164,14 @@ class VolumeMesh:
         """Ids of the vertices that take part, ascending."""
         return read_only(self._vertices)
 
-    @cached_property
+    @derived_from(vertex_limit)
     def _vertices(self) -> np.ndarray:
         used = np.zeros(self.vertex_limit, bool)
         for array in self._cells.values():
             used[array.ravel()] = True
         return np.flatnonzero(used).astype(np.int32)
 
-    @cached_property
+    @derived_from(_types, _corners, vertex_limit)
     def _face_table(self) -> tuple[TriMesh, Rows]:
         start, triangles = list_triangles(self._types, self._corners)
         faces, ids = number_triangles(triangles, self.vertex_limit)
@@ -236,7 +228,7 @@ class VolumeMesh:
         """Edges of each cell, diagonals too, ascending."""
         return read_only(self._cell_edges)
 
-    @cached_property
+    @derived_from(_types, _face_table)
     def _cell_edges(self) -> Rows:
         return list_edges(self._types, self._cell_faces, self._face_edges)
 
@@ -245,16 +237,16 @@ class VolumeMesh:
         """Cells at each of vertex_limit vertices, ascending."""
         return read_only(self._vertex_cells)
 
-    @cached_property
+    @derived_from(_types, _corners, vertex_limit)
     def _vertex_cells(self) -> Rows:
-        return transpose(list_corners(self._types, self._corners), self.vertex_limit)
+        return transpose(list_corners(self._corner_count, self._corners), self.vertex_limit)
 
     @property
     def edge_cells(self) -> Rows:
         """Cells at each edge, ascending."""
         return read_only(self._edge_cells)
 
-    @cached_property
+    @derived_from(_cell_edges, _face_table)
     def _edge_cells(self) -> Rows:
         return transpose(self._cell_edges, len(self.edges))
 
@@ -263,11 +255,11 @@ class VolumeMesh:
         """Cells at each face, ascending: solids before shells, any number of either."""
         return read_only(self._face_cells)
 
-    @cached_property
+    @derived_from(_face_table)
     def _face_cells(self) -> Rows:
         return transpose(self._cell_faces, len(self.faces))
 
-    @cached_property
+    @derived_from(_types, _corners, _cell_edges, _face_table, _vertex_cells, _edge_cells, _face_cells)
     def cell_table(self) -> Cells:
         """Cells with their features, and which of them they own: what the stages need to know."""
         return cells_of(self)
@@ -277,7 +269,7 @@ class VolumeMesh:
         """(m,) int8: how many solids have each face, 2 if more; a solid that is listed twice is one."""
         return read_only(self._solids_at_faces)
 
-    @cached_property
+    @derived_from(_face_cells, _types, _corners)
     def _solids_at_faces(self) -> np.ndarray:
         return count_solids(self._face_cells, self._types, self._corners)
 
@@ -299,11 +291,11 @@ class VolumeMesh:
         common vertex, and every cell of the one shares a vertex with every cell of the other."""
         return read_only(self._o_sets)
 
-    @cached_property
+    @derived_from(cell_table)
     def _o_sets(self) -> tuple[np.ndarray, np.ndarray]:
         return o_sets(self.cell_table)
 
-    @cached_property
+    @derived_from(_o_sets)
     def has_o_sets(self) -> bool:
         """Whether ``o_sets`` are few enough to be listed: n cells at one vertex have about n^2."""
         try:
@@ -315,41 +307,45 @@ class VolumeMesh:
         """The faces on the boundary as a triangle mesh, with the same vertices."""
         return self._surface
 
-    @cached_property
+    @derived_from(_face_table, _face_cells, _solids_at_faces)
     def _surface(self) -> Surface:
         return Surface(self)
 
     def changed(
         self, *, add: Mapping[str, Any] | None = None, remove: Any = None, threads: int | None = None
     ) -> VolumeMesh:
-        """A new mesh without the cells ``remove``, (k,) ids, and with ``add``, as the constructor takes it, after the
-        others of its type. It is what the constructor makes of these cells; ids are not those of this mesh. What this
-        mesh has computed is brought up to date for the new one, by up to so many threads, all cores by default; what it
-        has not is computed when it is asked for.
+        """A new mesh without some of the cells, and with others.
+
+        It is what the constructor makes of these cells; ids are not those of this mesh. What this mesh has computed is
+        brought up to date for the new one; what it has not is computed when it is asked for.
+
+        Parameters
+        ----------
+        add : {type: (m, k) integers}
+            new cells, as the constructor takes them; each comes after the others of its type
+        remove : (k,) integers
+            ids of the cells to leave out
+        threads : int
+            how many to use at most; all cores by default
+
+        Returns
+        -------
+        VolumeMesh
+            its ``change`` tells which cells are which
+
+        Raises
+        ------
+        MeshError
+            where ``remove`` names cells that this mesh does not have, or ``add`` is none of cells
         """
         added, crew = VolumeMesh(add), Crew(thread_count(threads))
         kept = np.ones(len(self.types), bool)
-        kept[self._as_cells(remove)] = False
+        kept[as_ids(remove, len(kept), "cell")] = False
         new = VolumeMesh.__new__(VolumeMesh)  # nothing has to be checked again
         new._cells, change = change_cells(self, kept, added._cells)
+        new.change = MeshChange(self, change.old_of_new)
         carry_over(self, new, change, crew)
         return new
-
-    def _as_cells(self, remove: Any) -> np.ndarray:
-        try:
-            ids = np.asarray(() if remove is None else remove)
-        except ValueError as error:
-            raise ShapeError(f"remove must have shape (k,): {error}") from error
-        if ids.size == 0:
-            return np.empty(0, np.int64)
-        if ids.ndim != 1:
-            raise ShapeError(f"remove must have shape (k,), but has {ids.shape}")
-        if ids.dtype.kind not in "iu":
-            raise DtypeError(f"remove must hold integers, but has dtype {ids.dtype}")
-        bad = np.flatnonzero((ids < 0) | (ids >= len(self.types)))
-        if len(bad):
-            raise CellIndexError(f"remove names cell {ids[bad[0]]}, but there are {len(self.types)}")
-        return ids
 
     def require_in_range(self, vertex_count: int) -> None:
         """Every cell names some of vertex_count vertices."""

@@ -1,1 +1,1 @@
-"""The parts of a changed volume mesh, brought up to date from those of the mesh before (``mesh/changes.py``)."""
+"""The parts of a changed mesh, surface or volume, brought up to date from those of the mesh before."""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pliant.mesh.cell_features import Cells, Owners, find_neighbourhoods, join_cells, owners, owners_of_faces
+from pliant.mesh.cells import Rows
 from pliant.mesh.changed.features import KINDS, Change, Kind
 from pliant.mesh.changed.lists import pick_rows
 from pliant.runtime.jit import kernel
 from pliant.runtime.threads import Job
 
 if TYPE_CHECKING:
-    from pliant.mesh.volumes import VolumeMesh
+    from pliant.mesh.cell_features import CellMesh
 
 
 class Unfinished(NamedTuple):
@@ -24,13 +25,13 @@ class Unfinished(NamedTuple):
     stale: np.ndarray  # int64, those cells
 
 
-def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change) -> dict[str, Job]:
+def cell_table_jobs(old: CellMesh, new: CellMesh, change: Change) -> dict[str, Job]:
     """Those for the owners of features, and ``table``, the Unfinished one."""
-    count = len(new._types)
+    count = len(change.old_of_new)
 
-    def mark(name: str, kind: Kind) -> np.ndarray:
+    def mark(before: Rows, now: Rows, kind: Kind) -> np.ndarray:
         stale = np.zeros(count, np.bool_)
-        _mark_stale(kind, getattr(old, name), getattr(new, name), change.old_of_new, stale)
+        _mark_stale(kind, before, now, change.old_of_new, stale)
         return stale
 
     def join(neighbourhood: np.ndarray, _: None, *found) -> Unfinished:
@@ -42,9 +43,9 @@ def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change) -> dict[st
         "owners edges": Job(lambda rows: owners(rows, count), "edge_cells"),
         "owners vertices": Job(lambda _: owners(new._vertex_cells, count), "vertices"),
         "owners faces": Job(lambda rows: owners_of_faces(rows, count), "face_cells"),
-        "stale edges": Job(lambda _, kind: mark("_edge_cells", kind), "edge_cells", "edges"),
-        "stale vertices": Job(lambda kind: mark("_vertex_cells", kind), "vertices"),
-        "stale faces": Job(lambda _, kind: mark("_face_cells", kind), "face_cells", "faces"),
+        "stale edges": Job(lambda rows, kind: mark(old._edge_cells, rows, kind), "edge_cells", "edges"),
+        "stale vertices": Job(lambda kind: mark(old._vertex_cells, new._vertex_cells, kind), "vertices"),
+        "stale faces": Job(lambda rows, kind: mark(old._face_cells, rows, kind), "face_cells", "faces"),
         "neighbourhood": Job(lambda: pick_rows(old.cell_table.neighbourhood, change.pieces, count)),
         "table": Job(
             join, "neighbourhood", "cell_edges", *(f"{of} {kind}" for of in ("stale", "owners") for kind in KINDS)
@@ -52,13 +53,13 @@ def cell_table_jobs(old: VolumeMesh, new: VolumeMesh, change: Change) -> dict[st
     }
 
 
-def neighbourhood_jobs(new: VolumeMesh, parts: int) -> dict[str, Job]:
+def neighbourhood_jobs(new: CellMesh, parts: int) -> dict[str, Job]:
     """What remains of the cell table, in so many parts."""
     jobs = {
         f"neighbourhood {k}": Job(lambda table, k=k: _renew_neighbourhoods(table, k, parts), "table")
         for k in range(parts)
     }
-    return jobs | {"cell_table": Job(lambda table, *_: vars(new).update(cell_table=table.cells), "table", *jobs)}
+    return jobs | {"cell_table": Job(lambda table, *_: type(new).cell_table.keep(new, table.cells), "table", *jobs)}
 
 
 @kernel

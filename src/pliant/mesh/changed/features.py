@@ -1,4 +1,4 @@
-"""What is said of the cells and features of a changed volume mesh, and of the mesh before."""
+"""What is said of the cells and features of a changed mesh, and of the mesh before."""
 
 from __future__ import annotations
 

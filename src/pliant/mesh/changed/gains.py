@@ -1,4 +1,4 @@
-"""Orphans of the new features of a changed volume mesh, sought in all cells that are near to them."""
+"""Orphans of the new features of a changed mesh, sought in all cells that are near to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows and lists of a changed volume mesh: picked, renamed and merged in single passes.
+"""Rows and lists of a changed mesh: picked, renamed and merged in single passes.
 
 What follows each other in both meshes, and is not touched, is copied in one *piece*. Where ids are looked up there,
 they are unsigned: no code for negative ones, which makes these loops a third faster.
@@ -28,7 +28,7 @@ def _copy_pieces(source, pieces, width, target):
 
 
 def pick_renamed(table: np.ndarray, pieces: np.ndarray, name: np.ndarray, count: int) -> np.ndarray:
-    """(count, 3): names of the rows of the table, undefined for what is in no piece."""
+    """(count, 3): names of the rows of the table, -1 for -1, undefined for what is in no piece."""
     out = np.empty((count, 3), np.int32)
     _rename_pieces(table.reshape(-1), pieces, name, out.reshape(-1))
     return out
@@ -39,7 +39,8 @@ def _rename_pieces(source, pieces, name, target):
     for p in range(len(pieces)):
         new, old = 3 * pieces[p, 0], 3 * pieces[p, 1]
         for k in range(3 * pieces[p, 2]):
-            target[new + k] = name[np.uint32(source[old + k])]
+            s = source[old + k]
+            target[new + k] = name[np.uint32(s)] if s >= 0 else np.int32(-1)  # no side of a degenerate face
 
 
 def pick_lists(lists: Rows, ids: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Pairs of features of a changed volume mesh that may be orphans because one of them lost cells, and are some.
+"""Pairs of features of a changed mesh that may be orphans because one of them lost cells, and are some.
 
 A pair a, b of features that both meshes have becomes an orphan only if of any two separate cells i of a and j of b at
 least one was removed. Say i: if some cell of b is now near to a and has no vertex of i, then the pair is found from a

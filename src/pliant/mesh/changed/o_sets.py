@@ -1,4 +1,4 @@
-"""O-sets of a changed volume mesh from those before: most pairs keep what they were.
+"""O-sets of a changed mesh from those before: most pairs keep what they were.
 
 Whether a pair is an orphan depends on the vertices of the cells of its two features, and on nothing else. Of features
 that both meshes have, an orphan stays one exactly if the added cells of either feature are adjacent to all cells of
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pliant.mesh.cell_features import Owners, cells_adjacent
-from pliant.mesh.cells import EDGE_COUNT, FACE_COUNT, Rows, starts_of
+from pliant.mesh.cells import Rows, starts_from
 from pliant.mesh.changed.features import EDGES, FACES, GAINED, KINDS, LOST, UNTOUCHED, VERTICES, Change, Kind
 from pliant.mesh.changed.lists import pick_lists
 from pliant.mesh.changed.orphans import SOUGHT, Gone, Suspects, find_changed, list_gone, list_suspects
@@ -26,7 +26,7 @@ from pliant.runtime.jit import bare_kernel, helper, in_line, kernel
 from pliant.runtime.threads import Job
 
 if TYPE_CHECKING:
-    from pliant.mesh.volumes import VolumeMesh
+    from pliant.mesh.cell_features import CellMesh
 
 _LAST = np.iinfo(np.int64).max  # above all keys
 _UNSURE = np.int32(-(2**31) + 1)  # the bits of names that are negative, or of features that gained cells
@@ -48,7 +48,7 @@ class Part(NamedTuple):
     parts: int
 
 
-def o_set_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> dict[str, Job]:
+def o_set_jobs(old: CellMesh, new: CellMesh, change: Change, parts: int) -> dict[str, Job]:
     """The searches for the orphans of each kind are in so many parts. Nothing that concerns vertices and faces has to
     wait for the edges."""
     counts, is_added = (old.vertex_limit, len(old._edges), len(old._faces)), change.old_of_new < 0
@@ -84,21 +84,22 @@ def o_set_jobs(old: VolumeMesh, new: VolumeMesh, change: Change, parts: int) -> 
         lambda *found: _change_vertex_face(old._o_sets[0], *found),
         "shapes", "kept vertices", "kept faces", "faces", *searches[VERTICES], *searches[FACES],
     )  # fmt: skip
-    return jobs | {"o_sets": Job(lambda *both: vars(new).update(_o_sets=both), "vertex_face", "edge_edge")}
+    return jobs | {"o_sets": Job(lambda *both: type(new)._o_sets.keep(new, both), "vertex_face", "edge_edge")}
 
 
-def _vertices(new: VolumeMesh, owners: Owners, gone: Rows) -> Features:
+def _vertices(new: CellMesh, owners: Owners, gone: Rows) -> Features:
     own, corners = np.arange(new.vertex_limit, dtype=np.int32)[:, None], new._corners.reshape(-1)
     return Features(new._vertex_cells, own, owners.owned, Rows(np.empty(0, np.int64), corners), gone)
 
 
-def _features_of(old: VolumeMesh, removed: np.ndarray, kind: int, gone: Gone, names: np.ndarray) -> Rows:
+def _features_of(old: CellMesh, removed: np.ndarray, kind: int, gone: Gone, names: np.ndarray) -> Rows:
     """Features of removed cells that are still there: their new ids, -1 for others; names : as in Kept."""
     if kind == VERTICES:
         start, ids = gone.vertices
     else:
-        start = starts_of(old._types[removed], EDGE_COUNT if kind == EDGES else FACE_COUNT)
-        ids = pick_lists(old._cell_edges if kind == EDGES else old._cell_faces, removed)
+        lists = old._cell_edges if kind == EDGES else old._cell_faces
+        start = starts_from(lists.start[removed + 1] - lists.start[removed])
+        ids = pick_lists(lists, removed)
     return Rows(start, names[ids] >> 1)
 
 

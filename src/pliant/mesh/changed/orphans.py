@@ -1,4 +1,4 @@
-"""Pairs of features of a changed volume mesh that may have become orphans, and are some.
+"""Pairs of features of a changed mesh that may have become orphans, and are some.
 
 Those of a new feature are found from it (``gains.py``), those of features that lost cells from these
 (``losses.py``).
@@ -19,7 +19,7 @@ from pliant.mesh.o_sets import find_orphans
 from pliant.runtime.jit import kernel
 
 if TYPE_CHECKING:
-    from pliant.mesh.volumes import VolumeMesh
+    from pliant.mesh.cell_features import CellMesh
 
 SOUGHT = FACES, EDGES, VERTICES  # what each kind is sought with
 _LEAST = 512  # features that are worth a search with room of its own
@@ -51,9 +51,9 @@ def _part(total: int, k: int, count: int) -> slice:
     return slice(total * min(k, count) // count, total * min(k + 1, count) // count)
 
 
-def list_gone(old: VolumeMesh, removed: np.ndarray) -> Gone:
+def list_gone(old: CellMesh, removed: np.ndarray) -> Gone:
     corners = old._corners[removed]
-    vertices = list_corners(old._types[removed], corners)
+    vertices = list_corners(old._corner_count[removed], corners)
     return Gone(corners, vertices, transpose(vertices, old.vertex_limit))
 
 

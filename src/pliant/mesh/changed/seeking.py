@@ -1,4 +1,4 @@
-"""What the searches for orphans in a changed volume mesh share: masks, and which of the features asked for are near.
+"""What the searches for orphans in a changed mesh share: masks, and which of the features asked for are near.
 
 Hardly anything of what they look at is in the cache, or can be foreseen by the processor. So it is asked for as soon as
 it is known where it will be, and what is not wanted is written over instead of passed by: with 494 of 55,000 cells

@@ -1,11 +1,7 @@
 """What a changed volume mesh takes over from the one before, so that it equals a fresh build at a part of its cost.
 
-Vertices keep their ids. The order of the cells that stay is kept, hence that of the edges that stay (lexicographic) and
-of the faces whose first cell stays and remains the first: most of the work is copying with other numbers, in one pass
-for each array. One by one are treated only the features that are *touched*: those of removed and of added cells.
-
-What becomes of each array is a job, and starts as soon as those are done that it needs: edges need faces, but the
-orphans among vertices and faces are sought while the edges are still being numbered.
+Faces whose first cell stays and remains the first keep their order, like the cells and edges that stay
+(``changed/cells.py``): only touched ones have to be looked for.
 """
 
 from __future__ import annotations
@@ -16,37 +12,26 @@ import numpy as np
 
 from pliant.mesh.cell_features import owners_of_faces
 from pliant.mesh.cells import (
-    CORNER_COUNT,
     EDGE_COUNT,
     FACE_COUNT,
     TYPES,
     Rows,
-    list_corners,
     list_edges,
     list_triangles,
     number_triangles,
     starts_of,
 )
-from pliant.mesh.changed.cell_table import cell_table_jobs, neighbourhood_jobs
+from pliant.mesh.changed.cells import change_lists, change_vertices, is_small, run_jobs
 from pliant.mesh.changed.edges import EdgeTable, find_sides, mark_edges, merge_edges, triangle_sides
 from pliant.mesh.changed.faces import FaceTable, find_faces, number_faces
 from pliant.mesh.changed.features import GAINED, LOST, UNTOUCHED, Change, Kind, Known
-from pliant.mesh.changed.lists import carry_rows, merge_lists, pick_lists, pick_renamed, pick_rows
-from pliant.mesh.changed.o_sets import o_set_jobs
-from pliant.mesh.o_sets import TooManyOrphans
+from pliant.mesh.changed.lists import carry_rows, pick_lists, pick_renamed, pick_rows
 from pliant.mesh.triangles import TriMesh
 from pliant.runtime.jit import kernel
 from pliant.runtime.threads import Crew, Job
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh
-
-# Of the cells. With a fifth of 55,000 removed here and there, one thread takes 0.54 of a fresh build of all, and a
-# fresh build of the rest does not take much more.
-MOST_CHANGED = 0.25
-# Cells that are worth several threads: with 4,000, two of them take 2.4 ms for an edit of one cell, and one 1.6; with
-# 17,000 both 3.3. Jobs are so short there that threads mostly wait to be let into Python.
-WORTH_THREADS = 20_000
 
 
 def change_cells(old: VolumeMesh, kept: np.ndarray, added: dict[str, np.ndarray]) -> tuple[dict, Change]:
@@ -69,83 +54,39 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
     Where the old one has faces, but not yet which cells are at a vertex or a face, it computes that now: features are
     found by it.
     """
-    known = set(vars(old))
-    changed = len(change.removed) + len(change.added)
-    if not known & {"_vertex_cells", "_face_table"} or changed > MOST_CHANGED * len(change.new_of_old):
+    kind = type(old)
+    has_faces = kind._face_table.is_known(old)
+    if not (has_faces or kind._vertex_cells.is_known(old)) or not is_small(change):
         return
     _ = old._vertex_cells, new._types, new.vertex_limit  # which all that follows looks at
     jobs = {"corners": Job(lambda: _change_corners(old, new, change))}
     # Edges first: theirs is the longest way.
-    if "_face_table" in known:
+    if has_faces:
         jobs["face_table"] = Job(lambda corners: _change_face_table(old, new, change, corners), "corners")
-        if "_edge_table" in vars(old.features()):
+        if TriMesh._edge_table.is_known(old.features()):
             jobs["edge_table"] = Job(lambda faces: _change_edge_table(old, change, faces), "face_table")
             jobs["edges"] = Job(lambda *tables: _change_edges(old, new, change, *tables), "face_table", "edge_table")
-    if "_edge_cells" in known:
+    if kind._edge_cells.is_known(old):
         jobs["edge_cells"] = Job(lambda edges: _change_edge_cells(old, new, change, edges), "edges")
-    if "_cell_edges" in known:
+    if kind._cell_edges.is_known(old):
         jobs["cell_edges"] = Job(lambda *found: _change_cell_edges(old, new, change, *found), "edge_table", "edges")
-    jobs["vertices"] = Job(lambda corners: _change_vertices(old, new, change, corners), "corners")
-    if "_face_table" in known:
+    jobs["vertices"] = Job(lambda corners: change_vertices(old, new, change, corners), "corners")
+    if has_faces:
         jobs["faces"] = Job(lambda table: _change_faces(old, new, change, table), "face_table")
-    if "_face_cells" in known:
+    if kind._face_cells.is_known(old):
         jobs["face_cells"] = Job(lambda faces: _change_face_cells(old, new, change, faces), "faces")
-    orphans, crew = {}, crew if len(new._types) >= WORTH_THREADS else Crew(1)
-    if "cell_table" in known:
-        jobs |= cell_table_jobs(old, new, change)
-        if "_o_sets" in known:
-            orphans = o_set_jobs(old, new, change, crew.threads)
-        jobs |= orphans | neighbourhood_jobs(new, 2 * crew.threads)  # nobody waits for these: they fill up what is left
-    try:
-        crew.flow(jobs)
-    except TooManyOrphans:  # said when they are asked for, as in a fresh mesh; all else once more
-        crew.flow({name: job for name, job in jobs.items() if name not in orphans})
+    run_jobs(old, new, change, jobs, crew)
 
 
 def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndarray:
-    corners = vars(new)["_corners"] = pick_rows(old._corners, change.pieces, len(change.old_of_new))
+    corners = pick_rows(old._corners, change.pieces, len(change.old_of_new))
     first = 0
     for array in new._cells.values():
         ids = change.added[(change.added >= first) & (change.added < first + len(array))]
         corners[ids, : array.shape[1]] = array[ids - first]
         corners[ids, array.shape[1] :] = array[ids - first, -1:]
         first += len(array)
-    return corners
-
-
-def _change_vertices(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.ndarray) -> Kind:
-    ids = np.arange(new.vertex_limit, dtype=np.int32)
-    ids[old.vertex_limit :] = -1
-    start = old._vertex_cells.start[: new.vertex_limit + 1]
-    ids[np.flatnonzero(start[1:] == start[:-1])] = -1
-    start, of_added = list_corners(new._types[change.added], corners[change.added])
-    state = np.zeros(max(old.vertex_limit, new.vertex_limit), np.int8)
-    state[old._corners[change.removed].ravel()] = LOST
-    state[of_added] |= GAINED
-    state = state[: new.vertex_limit]
-    touched = np.flatnonzero(state != UNTOUCHED).astype(np.int32)
-    pieces = np.empty((len(touched) + 1, 3), np.int64)
-    pieces = pieces[: _list_pieces(touched, min(old.vertex_limit, new.vertex_limit), pieces)]
-    vertices = Kind(ids, state, of_added, touched, pieces)
-    removed = int(CORNER_COUNT[old._types[change.removed]].sum(dtype=np.int64))
-    total = len(old._vertex_cells.items) - removed + len(of_added)
-    vars(new)["_vertex_cells"] = _merged(old._vertex_cells, vertices, change, np.diff(start), total)
-    has_cells = np.diff(new._vertex_cells.start) > 0
-    ids[~has_cells] = -1  # no vertex of the mesh any more
-    if "_vertices" in vars(old):
-        vars(new)["_vertices"] = np.flatnonzero(has_cells).astype(np.int32)
-    return vertices
-
-
-def _change_lists(lists: Rows, features: Kind, change: Change, counts: np.ndarray) -> Rows:
-    """Cells at each feature; counts : (c',) features of each cell of the new mesh."""
-    return _merged(lists, features, change, counts[change.added], int(counts.sum()))
-
-
-def _merged(lists: Rows, features: Kind, change: Change, counts: np.ndarray, total: int) -> Rows:
-    """counts : (k,) features of each added cell."""
-    added = np.sort(features.of_added.astype(np.int64) << 32 | np.repeat(change.added, counts))
-    return merge_lists(lists, change.new_of_old, features, added, total)
+    return type(new)._corners.keep(new, corners)
 
 
 def _change_face_table(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.ndarray) -> FaceTable:
@@ -175,7 +116,7 @@ def _change_face_table(old: VolumeMesh, new: VolumeMesh, change: Change, corners
 def _known(old: VolumeMesh) -> Known:
     owned = (
         old.cell_table.owned_faces
-        if "cell_table" in vars(old)
+        if type(old).cell_table.is_known(old)
         else owners_of_faces(old._face_cells, len(old._types)).owned
     )
     return Known(old._corners, old._vertex_cells, old._cell_faces, old._face_cells, owned.start, old._faces)
@@ -183,13 +124,13 @@ def _known(old: VolumeMesh) -> Known:
 
 def _change_faces(old: VolumeMesh, new: VolumeMesh, change: Change, table: FaceTable) -> Kind:
     items = carry_rows(table.start, change, old._cell_faces, table.names, table.kind.of_added)
-    vars(new)["_face_table"] = table.features, Rows(table.start, items)
+    type(new)._face_table.keep(new, (table.features, Rows(table.start, items)))
     return table.kind
 
 
 def _change_face_cells(old: VolumeMesh, new: VolumeMesh, change: Change, faces: Kind) -> Rows:
-    rows = vars(new)["_face_cells"] = _change_lists(old._face_cells, faces, change, FACE_COUNT[new._types])
-    return rows
+    rows = change_lists(old._face_cells, faces, change, FACE_COUNT[new._types])
+    return type(new)._face_cells.keep(new, rows)
 
 
 def _change_edge_table(old: VolumeMesh, change: Change, faces: FaceTable) -> EdgeTable:
@@ -204,7 +145,7 @@ def _change_edge_table(old: VolumeMesh, change: Change, faces: FaceTable) -> Edg
 def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: FaceTable, table: EdgeTable) -> Kind:
     face_edges = pick_renamed(old._face_edges, faces.kind.pieces, table.new_of_old, len(faces.kind.state))
     find_sides(faces.features._faces, faces.kind, table, old._face_edges, face_edges)
-    vars(faces.features)["_edge_table"] = table.edges, face_edges
+    TriMesh._edge_table.keep(faces.features, (table.edges, face_edges))
     types = new._types[change.added]
     of_added = list_edges(types, Rows(starts_of(types, FACE_COUNT), faces.kind.of_added), face_edges).items
     touched = np.flatnonzero(table.state != UNTOUCHED).astype(np.int32)
@@ -214,26 +155,12 @@ def _change_edges(old: VolumeMesh, new: VolumeMesh, change: Change, faces: FaceT
 def _change_cell_edges(old: VolumeMesh, new: VolumeMesh, change: Change, table: EdgeTable, edges: Kind) -> None:
     start = starts_of(new._types, EDGE_COUNT)
     items = carry_rows(start, change, old._cell_edges, table.new_of_old, edges.of_added)
-    vars(new)["_cell_edges"] = Rows(start, items)
+    type(new)._cell_edges.keep(new, Rows(start, items))
 
 
 def _change_edge_cells(old: VolumeMesh, new: VolumeMesh, change: Change, edges: Kind) -> Rows:
-    rows = vars(new)["_edge_cells"] = _change_lists(old._edge_cells, edges, change, EDGE_COUNT[new._types])
-    return rows
-
-
-@kernel
-def _list_pieces(touched, count, pieces):
-    """As in Kind, of those of count features that are not touched, and have the same ids in both meshes; returns how
-    many pieces there are."""
-    first = p = 0
-    for t in range(len(touched) + 1):
-        end = min(count, touched[t]) if t < len(touched) else count
-        if first < end:
-            pieces[p, 0], pieces[p, 1], pieces[p, 2] = first, first, end - first
-            p += 1
-        first = end + 1
-    return p
+    rows = change_lists(old._edge_cells, edges, change, EDGE_COUNT[new._types])
+    return type(new)._edge_cells.keep(new, rows)
 
 
 def number_cells(kept: np.ndarray, counts: np.ndarray) -> Change:
