@@ -15,8 +15,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Files go to one process each, so that kernels are mostly compiled once.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+# Files go to one process each, so that kernels are mostly compiled once; those of tests/conftest.py that take long first.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: setup demo test lint types docs wheel smoke bench fuzz clean
 

@@ -74,7 +74,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_skipped_data_tests] = []
 
 
+# Few tests that take long: begun last, one process works on them while the others have nothing left to do.
+LONG = ("browser", "install", "bench", "test_docs.py", "test_examples.py", "test_notebook.py", "test_volume_data.py")
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return item.path.relative_to(CHECKOUT / "tests").parts[0] in LONG
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not _is_long(item))
     if find_data_folder() is not None:
         return
     where = os.environ.get("PLIANT_DATA") or "../shared/data beside the checkout"

@@ -44,9 +44,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # All calls in one process, and a copy of it for each: what takes long is loaded once. Streams of the copy are as Python
 # has them at its start, and its end is that of any process.
 CALLER = """
-import contextlib, io, json, os, sys
+import contextlib, gc, io, json, os, sys
 import pliant.cli
-for line in json.loads(sys.argv[2]):
+for line in dict.fromkeys(line for line, _ in json.loads(sys.argv[1])):
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         with contextlib.suppress(SystemExit):
             pliant.cli.main(line.split())
@@ -60,6 +60,7 @@ def redirect(name, number, where):
         opened = os.open(where, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         setattr(sys, name, open(opened, "r" if name == "stdin" else "w", encoding="utf-8"))
 
+gc.freeze()  # copies do not go through all of that again at their end
 for line, streams in json.loads(sys.argv[1]):
     child = os.fork()
     if child == 0:
@@ -84,7 +85,7 @@ def ended(folder: Path, calls: list[tuple[str, tuple[str, str, str]]]) -> list[D
         (line, [str(folder.parent / f"{i}.{place}") if place in ("out", "err") else place for place in streams])
         for i, (line, streams) in enumerate(calls)
     ]
-    command = [sys.executable, "-c", CALLER, json.dumps(kept), json.dumps(list(CALLS))]
+    command = [sys.executable, "-c", CALLER, json.dumps(kept)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment(), cwd=folder)
     assert done.returncode == 0, done.stderr
     codes = [int(code) for code in done.stdout.split()]
