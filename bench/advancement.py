@@ -16,9 +16,11 @@ from bench.measure import Options, Report, interleaved
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.arithmetic.vec3 import cross, dot, sub
 from pliant.elementary.distance import shortest, spread_of
-from pliant.engine.pipeline import Walker, chunks_of, run_all
-from pliant.engine.prepare import fit, prepare
-from pliant.queries.detect import gate, plan_for
+from pliant.engine.plan import Tuning, plan_of
+from pliant.engine.scene import Fitted, Scene, build, topology_of
+from pliant.engine.travel import travel_of
+from pliant.engine.walk import Alone, Listed, walk
+from pliant.runtime.arrays import as_positions
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Stage, Tally
 from pliant.runtime.threads import ALONE
@@ -128,7 +130,7 @@ def _race(name: str, x: tuple[np.ndarray, np.ndarray], rounds: int, report: Repo
     """One row; returns the stages of our sequence."""
     jobs: dict[str, Callable[[], Any]] = {
         "ours": lambda: pliant.triangle_triangle(*x, threads=1),
-        "exact": lambda: pliant.triangle_triangle(*x, solver="exact", threads=1),
+        "exact": lambda: pliant.triangle_triangle(*x, accuracy=pliant.Accuracy(solver="exact"), threads=1),
     }
     for label, baseline in BASELINES.items():
         jobs[label] = lambda baseline=baseline: run_triangles(baseline, *x, threads=1)
@@ -199,12 +201,10 @@ def _exploding(most: int | None) -> list[Motion]:
 
 def _triangle_pairs(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     """Positions (k, 6, 3) at both ends of pairs of faces whose swept boxes overlap and that share no vertex."""
-    mesh, x0, x1, _ = gate(motion.faces, motion.x0, motion.x1, None, "all")
-    plan, tally = plan_for("all", "boxes", "aabb", (), "static"), Tally()
-    scene = prepare(mesh, x0, x1, None, plan, ALONE, tally)
-    fitted = fit(scene, "aabb", 1.0, 0.0, tally)
-    collector = _Collector(plan, ALONE)
-    run_all([collector], ALONE, scene, lambda: fitted, chunks_of(scene, fitted, plan, 1))
+    x0, x1 = (as_positions(x, "x") for x in (motion.x0, motion.x1))
+    plan, tally, collector = plan_of(Tuning(culling="boxes"), "all", has_cells=False), Tally(), _Collector()
+    scene, fitted = build(topology_of(motion.faces), travel_of(x0, x1), plan, ALONE, tally, features=False)
+    walk(scene, lambda: fitted, plan, [collector], ALONE, tally)
     pairs = np.concatenate(collector.pairs)
     if len(pairs) > SAMPLE:
         pairs = pairs[np.sort(np.random.default_rng(0).choice(len(pairs), SAMPLE, replace=False))]
@@ -212,14 +212,23 @@ def _triangle_pairs(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     return x0[corners], x1[corners]
 
 
-class _Collector(Walker):
+class _Collector:
     """Keeps the corners (k, 2, 3) of the pairs of faces it comes by."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self) -> None:
+        self.tally: Tally = Tally()
         self.pairs: list[np.ndarray] = []
 
-    def _expand(self, scene: Any, fitted: Any, count: int) -> None:
-        corners = scene.leaves.corners[self._element_pairs[:count]]
+    def take(self, scene: Scene, fitted: Fitted, pairs: np.ndarray, count: int) -> None:
+        corners = scene.hierarchy.leaves.corners[pairs[:count]]
         shared = (corners[:, 0, :, None] == corners[:, 1, None, :]).any(axis=(1, 2))
         self.pairs.append(corners[~shared])
+
+    def take_listed(self, scene: Scene, fitted: Fitted, chunk: Listed) -> None:
+        pass
+
+    def take_alone(self, scene: Scene, fitted: Fitted, chunk: Alone) -> None:
+        pass
+
+    def finish(self, scene: Scene) -> None:
+        pass

@@ -8,7 +8,7 @@ from bench.baselines import Baseline
 from bench.frames import Laps, load_kernels, race
 from bench.inputs import Sequence, sequences
 from bench.measure import Options, Report, seconds
-from pliant import Detector
+from pliant import Detector, Tuning
 
 # Each for the query for which its paper has it.
 OTHERS = {
@@ -50,7 +50,7 @@ def cones(options: Options) -> None:
 
 def _one_scene(sequence: Sequence, options: Options) -> list[Laps]:
     detectors = {
-        culling: Detector(sequence.faces, culling=culling, threads=options.threads)
+        culling: Detector(sequence.faces, tuning=Tuning(culling=culling), threads=options.threads)
         for culling in ("boxes", "cones", "cones+front")
     }
     for name, (baseline, _) in OTHERS.items():

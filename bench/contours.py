@@ -16,7 +16,7 @@ from bench.baselines.star_contours import star_in_plane
 from bench.frames import Lap, load_kernels, race
 from bench.inputs import sequences
 from bench.measure import Options, Report
-from pliant import Detector
+from pliant import Detector, Tuning
 from pliant.culling.contours import centres, star_shaped
 from pliant.runtime.jit import kernel
 
@@ -37,7 +37,7 @@ def contours(options: Options) -> None:
         options.save,
     )
     for sequence in sequences(options.triangles):
-        detectors = {"ours": Detector(sequence.faces, culling="cones", threads=options.threads)}
+        detectors = {"ours": Detector(sequence.faces, tuning=Tuning(culling="cones"), threads=options.threads)}
         for other, baseline in OTHERS.values():
             detectors[other] = Baseline(baseline, sequence.faces, threads=options.threads)
         for laps in race(sequence, detectors, only={other: query for query, (other, _) in OTHERS.items()}):

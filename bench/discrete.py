@@ -99,7 +99,7 @@ def _compare(scene: Still, peers: list[type], rounds: int, threads: int, report:
     kept = pliant.Detector(mesh, threads=threads)
     jobs: dict[str, Callable[[], Any]] = {
         "pliant dcd": lambda: pliant.dcd(mesh, scene.x, threads=threads),
-        "pliant dcd, cones": lambda: pliant.dcd(mesh, scene.x, culling="cones", threads=threads),
+        "pliant dcd, cones": lambda: pliant.dcd(mesh, scene.x, tuning=pliant.Tuning(culling="cones"), threads=threads),
         "pliant Detector": lambda: kept.intersections(scene.x),
     }
     kept.intersections(scene.x)  # the tree is there

@@ -6,7 +6,7 @@ import pliant
 from bench.fingerprints import fingerprint
 from bench.inputs import REAL, Motion, real_motions
 from bench.measure import Options, Report, seconds
-from pliant.queries.detect import DEFAULT_FILTERS
+from pliant.engine.plan import DEFAULT_FILTERS
 
 CHOICES = (("csat",), ("dnf",), ("ncf",), ("csat", "dnf", "ncf"), ("dnf", "ncf"), DEFAULT_FILTERS)
 
@@ -27,7 +27,7 @@ def filters(options: Options) -> None:
 def _one_scene(scene: Motion, options: Options, report: Report) -> None:
     mesh, hashes = pliant.TriMesh(scene.faces), set()
     for chosen in CHOICES:
-        contacts = pliant.ccd(mesh, scene.x0, scene.x1, filters=chosen, threads=options.threads)
+        contacts = pliant.ccd(mesh, scene.x0, scene.x1, tuning=pliant.Tuning(filters=chosen), threads=options.threads)
         stage = {s.name: s for s in contacts.stages}
         cells = []
         for name in ("csat of elements", "csat", "dnf", "ncf"):

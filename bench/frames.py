@@ -12,7 +12,7 @@ from bench.baselines import METHODS, Baseline
 from bench.fingerprints import fingerprint
 from bench.inputs import Sequence
 from bench.measure import Options
-from pliant import Detector
+from pliant import Detector, Tuning
 from pliant.runtime.tally import Stage
 from pliant.scenes import load
 
@@ -114,13 +114,16 @@ def _lap(detector: Detector, query: str, run: Callable, x) -> Lap:
     answer = run(detector, x)
     seconds = time.perf_counter() - clock
     stages = {stage.name: stage for stage in answer.stages}
-    return Lap(seconds, stages, len(answer), fingerprint(answer), len(detector._fronts.get(query, ())))
+    return Lap(seconds, stages, len(answer), fingerprint(answer), detector.front_size)
 
 
 def load_kernels(options: Options) -> None:
     """Compile or load what the detectors and all baselines need, so that no time below is the compiler's."""
     tiny = load("twisting", 2_000, frames=3)
-    detectors = [Detector(tiny.faces, culling=culling, threads=options.threads) for culling in ("boxes", "cones+front")]
+    detectors = [
+        Detector(tiny.faces, tuning=Tuning(culling=culling), threads=options.threads)
+        for culling in ("boxes", "cones+front")
+    ]
     for x in tiny.frames:
         for detector in detectors:
             detector.advance(x)

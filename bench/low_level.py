@@ -5,8 +5,8 @@ from __future__ import annotations
 from bench.frames import Lap, Laps, load_kernels, race
 from bench.inputs import sequences
 from bench.measure import Options, Report, seconds
-from pliant import Detector
-from pliant.queries.detect import DEFAULT_FILTERS
+from pliant import Detector, Tuning
+from pliant.engine.plan import DEFAULT_FILTERS
 
 
 def low_level(options: Options) -> None:
@@ -27,7 +27,9 @@ def low_level(options: Options) -> None:
     )
     for sequence in sequences(options.triangles):
         detectors = {
-            f"{culling}{without}": Detector(sequence.faces, culling=culling, filters=filters, threads=options.threads)
+            f"{culling}{without}": Detector(
+                sequence.faces, tuning=Tuning(culling=culling, filters=filters), threads=options.threads
+            )
             for culling in ("boxes", "cones")
             for without, filters in (("", DEFAULT_FILTERS), (" without", ()))
         }

@@ -27,7 +27,7 @@ def warm_up(threads: int) -> None:
     """Compile or load all kernels, those of rare tiers too, so that no time below is the compiler's."""
     for name in ("flat_sheets", "crumpled_sheet"):
         tiny = pliant.scenes.load(name, triangles=16, frames=2)
-        pliant.ccd(tiny.faces, tiny.x0, tiny.x1, filters=("csat", "dnf", "ncf"), threads=threads)
+        pliant.ccd(tiny.faces, tiny.x0, tiny.x1, tuning=pliant.Tuning(filters=("csat", "dnf", "ncf")), threads=threads)
         pliant.safe_step(tiny.faces, tiny.x0, tiny.x1, threads=threads)
         pliant.dcd(tiny.faces, tiny.x0, threads=threads)
 

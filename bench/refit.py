@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.frames import Lap, load_kernels, race
 from bench.inputs import sequences
 from bench.measure import Options, Report, seconds
-from pliant import Detector
+from pliant import Detector, Tuning
 
 BOUNDS = ("aabb", "18-dop", "24-dop")
 
@@ -21,7 +21,7 @@ def refit(options: Options) -> None:
     )
     for sequence in sequences(options.triangles, "funnel"):
         detectors = {
-            bounds: Detector(sequence.faces, culling="cones", bounds=bounds, threads=options.threads)
+            bounds: Detector(sequence.faces, tuning=Tuning(culling="cones", bounds=bounds), threads=options.threads)
             for bounds in BOUNDS
         }
         for laps in race(sequence, detectors):

@@ -53,7 +53,7 @@ def _run(mesh: pliant.TriMesh, scene: Motion, options: Options, bounds: str = "a
     before = build.LEAF_SIZE
     build.LEAF_SIZE = leaf or before
     try:
-        return pliant.ccd(mesh, scene.x0, scene.x1, bounds=bounds, threads=options.threads)
+        return pliant.ccd(mesh, scene.x0, scene.x1, tuning=pliant.Tuning(bounds=bounds), threads=options.threads)
     finally:
         build.LEAF_SIZE = before
 

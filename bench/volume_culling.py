@@ -16,12 +16,15 @@ from pliant.arithmetic.bernstein import cross_controls, in_range, magnitudes, ve
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE, quad
 from pliant.arithmetic.rounding import UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, sub
-from pliant.engine.pipeline import SHARE, Worker, chunks_of, run_all
-from pliant.engine.prepare import Plan, Prepared, fit, prepare_volume
+from pliant.engine.assignment import Bounds
+from pliant.engine.plan import DEFAULT_FILTERS, Plan, Tuning, plan_of
+from pliant.engine.scene import Fitted, Scene, build, topology_of
+from pliant.engine.sinks import AllContacts
+from pliant.engine.travel import Travel, travel_of
+from pliant.engine.walk import Listed, walk
 from pliant.filters.axes.features import apart_by_centres, separated_by
 from pliant.filters.axes.separation import across
 from pliant.filters.dnf import never_coplanar
-from pliant.queries.detect import DEFAULT_FILTERS, plan_for
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
@@ -38,36 +41,35 @@ SAMPLES = 100_000
 ROUNDS = 9
 
 
-class _Counter(Worker):
+class _Counter(AllContacts):
     """Counts the pairs that would go to the exact test."""
 
-    def _decide(self, scene: Prepared, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
+    def _decide(self, travel: Travel, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
         self.tally.add(KINDS[kind], len(pairs), 0, 0.0)
 
 
-class _Collector(Worker):
+class _Collector(AllContacts):
     """Keeps pairs of separate cells whose bounds overlap."""
 
-    def __init__(self, plan: Plan, crew: Crew) -> None:
-        super().__init__(plan, crew)
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
         self.cells: list[np.ndarray] = []
 
-    def _expand(self, scene: Prepared, fitted, count: int) -> None:
-        self.cells.append(scene.tree.order[self._element_pairs[:count]])
+    def take(self, scene: Scene, fitted: Fitted, pairs: np.ndarray, count: int) -> None:
+        self.cells.append(scene.hierarchy.tree.order[pairs[:count]])
 
-    def _run_orphans(self, scene: Prepared, fitted, chunk: slice) -> None:
+    def take_listed(self, scene: Scene, fitted: Fitted, chunk: Listed) -> None:
         pass
 
 
-def _walk(worker: Worker, step: Volume, plan: Plan, with_bounds: bool = True) -> None:
+def _walk(sink: AllContacts, step: Volume, plan: Plan, with_bounds: bool = True) -> None:
     """Everything up to the exact test; without bounds of features, all of them overlap."""
     crew = Crew(1)
-    scene = prepare_volume(step.mesh, step.x0, step.x1, None, plan, crew, Tally())
-    fitted = fit(scene, plan.bounds, 1.0, 0.0, Tally())
+    scene, fitted = build(topology_of(step.mesh), travel_of(step.x0, step.x1), plan, crew, Tally())
     if not with_bounds:
-        everywhere = [np.tile((-np.inf, np.inf), (len(b), b.shape[1] // 2)) for b in fitted.features]
-        fitted = fitted._replace(features=tuple(everywhere))
-    run_all([worker], crew, scene, lambda: fitted, chunks_of(scene, fitted, plan, 1, None, SHARE))
+        everywhere = [np.tile((-np.inf, np.inf), (len(b), b.shape[1] // 2)) for b in fitted.of_features.bounds]
+        fitted = fitted._replace(features=fitted.of_features._replace(bounds=Bounds(*everywhere)))
+    walk(scene, lambda: fitted, plan, [sink], crew, Tally())
 
 
 def culling(steps: dict[str, list[Volume]], unculled: dict[str, tuple[int, int]], options: Options) -> None:
@@ -81,8 +83,8 @@ def culling(steps: dict[str, list[Volume]], unculled: dict[str, tuple[int, int]]
     for name, cases in steps.items():
         rows = {"A: none": unculled[name]}
         for label, (filters, with_bounds) in CULLINGS.items():
-            plan = plan_for("all", "boxes", "16-dop", filters, "dynamic")
-            counter = _Counter(plan, Crew(1))
+            plan = plan_of(Tuning("boxes", "16-dop", filters, "dynamic"), "all", has_cells=True)
+            counter = _Counter(plan)
             for step in cases:
                 _walk(counter, step, plan, with_bounds)
             counted = {stage.name: stage.pairs_in for stage in counter.tally.stages()}
@@ -106,8 +108,8 @@ class Samples(NamedTuple):
 
 
 def _sample(step: Volume) -> Samples:
-    plan = plan_for("all", "boxes", "16-dop", (), "dynamic")
-    collector = _Collector(plan, Crew(1))
+    plan = plan_of(Tuning("boxes", "16-dop", (), "dynamic"), "all", has_cells=True)
+    collector = _Collector(plan)
     _walk(collector, step, plan)
     pairs, corners = np.concatenate(collector.cells), step.mesh.corners[:, :4]
     pairs = pairs[(corners[pairs[:, 0]][:, :, None] != corners[pairs[:, 1]][:, None, :]).all(axis=(1, 2))]

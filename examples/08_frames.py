@@ -27,10 +27,10 @@ assert ["hierarchy" in stages for stages in names] == [True] + [False] * (len(na
 # A detector saves time and changes nothing: each frame is what fresh queries give, with any culling, to the last bit.
 contacts, crossing = kept[5]
 for culling in ("boxes", "cones"):
-    fresh = pliant.ccd(mesh, scene.frames[4], scene.frames[5], culling=culling)
+    fresh = pliant.ccd(mesh, scene.frames[4], scene.frames[5], tuning=pliant.Tuning(culling=culling))
     assert np.array_equal(fresh.elements, contacts.elements)
     assert np.array_equal(fresh.toi, contacts.toi)
     assert np.array_equal(fresh.toi_upper, contacts.toi_upper)
-    at_rest = pliant.dcd(mesh, scene.frames[5], culling=culling)
+    at_rest = pliant.dcd(mesh, scene.frames[5], tuning=pliant.Tuning(culling=culling))
     assert np.array_equal(at_rest.faces, crossing.faces)
     assert np.array_equal(at_rest.segments, crossing.segments)

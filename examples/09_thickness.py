@@ -22,7 +22,7 @@ assert np.count_nonzero(thick.toi == 0.0) == len(near)
 assert np.count_nonzero(thick.gap <= thickness) == len(near)
 
 # A step from a start that is too close already: keep half of the distance that each of those pairs starts with.
-step = pliant.safe_step(faces, x0, x1, min_distance=thickness, initial="relative", keep=0.5)
+step = pliant.safe_step(faces, x0, x1, min_distance=thickness, initial=0.5)
 print(step)
 after = pliant.proximity(faces, step.positions, within=thickness)
 closest_before, closest_after = near.distance.min(initial=thickness), after.distance.min(initial=thickness)

@@ -13,6 +13,7 @@ import pytest
 import pliant
 from pliant.arithmetic.bernstein import F_ERROR
 from pliant.culling.contours import winds_once
+from pliant.engine.memory import Engine
 from pliant.filters.sieve import FILTERS
 from tests.reference import queries, rational
 from tests.shapes.contours import controls, crumpled, faces_below, marked, proves_simple, proves_star_shaped
@@ -134,9 +135,9 @@ def test_2_a_contour_that_does_not_bound_the_patch():
         mesh, x0, x1, loop = PATCHES[name]
         assert controls(mesh.faces, x0, x1)[:, :, 2].min() > 0
         assert literal_contour_test(x0, x1, loop, UP)
-        contacts = pliant.ccd(mesh, x0, x1, culling="cones")
+        contacts = pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="cones"))
         assert len(contacts) > 5
-        assert_identical(contacts, pliant.ccd(mesh, x0, x1, culling="brute"))
+        assert_identical(contacts, pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="brute")))
         assert marked(mesh, x0, x1)[1].forest.free[1] == 0
 
 
@@ -146,8 +147,8 @@ def test_2_windings_that_are_not_to_be_trusted():
     mesh, x0, x1, loop = PATCHES["swapped winding"]
     assert controls(mesh.faces, x0, x1)[:, :, 2].min() > 0
     assert literal_contour_test(x0, x1, loop, UP)
-    assert len(pliant.ccd(mesh, x0, x1, culling="brute")) == 12
-    assert len(pliant.ccd(mesh, x0, x1, culling="cones")) == 12
+    assert len(pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="brute"))) == 12
+    assert len(pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="cones"))) == 12
 
 
 def twice_around(near=1e-7):
@@ -187,9 +188,9 @@ def test_3_a_ray_that_is_counted_once_where_the_contour_winds_twice():
         assert winds_once(flat, flat, loop.astype(np.int32), 0, len(loop), centre, centre, tuple(axis), 2.1, 0.0) < 0
     assert not proves_star_shaped(x0, x1, loop, axis)
     assert not proves_simple(x0, x1, loop, axis)
-    contacts = pliant.ccd(faces, x0, x1, culling="cones")
+    contacts = pliant.ccd(faces, x0, x1, tuning=pliant.Tuning(culling="cones"))
     assert len(contacts) > 20
-    assert_identical(contacts, pliant.ccd(faces, x0, x1, culling="brute"))
+    assert_identical(contacts, pliant.ccd(faces, x0, x1, tuning=pliant.Tuning(culling="brute")))
 
 
 def test_3_a_centre_that_stays_behind():
@@ -222,9 +223,9 @@ def test_4_normals_at_the_two_ends_are_not_all():
     assert up[1].min() < 0
     outer = np.arange(3, len(x0), 4)
     assert literal_contour_test(x0, x1, outer.tolist(), UP)
-    contacts = pliant.ccd(mesh, x0, x1, culling="cones")
+    contacts = pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="cones"))
     assert len(contacts) > 20
-    assert_identical(contacts, pliant.ccd(mesh, x0, x1, culling="brute"))
+    assert_identical(contacts, pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="brute")))
 
 
 def test_5_fronts_of_the_nodes_below():
@@ -232,7 +233,7 @@ def test_5_fronts_of_the_nodes_below():
     pairs of its two children. It has to call itself."""
     faces, x0, x1 = crumpled(1, 0.7)
     scene, fitted = marked(faces, x0, x1)
-    leaves, free = 1 << scene.tree.depth, fitted.forest.free
+    leaves, free = 1 << scene.hierarchy.tree.depth, fitted.forest.free
 
     def nodes_with_front(node, itself):
         if node >= leaves or free[node]:
@@ -246,16 +247,16 @@ def test_5_fronts_of_the_nodes_below():
 
 def test_5_patches_below_that_are_culled_and_not_culled_again(monkeypatch):
     """What the front of a patch was is gone while it is culled, and has to come back with it; siblings keep theirs."""
-    monkeypatch.setattr("pliant.queries.detector.SEEDS", 1)
-    monkeypatch.setattr(pliant.Detector, "above_leaves", 0)
+    monkeypatch.setattr("pliant.engine.memory.SEEDS", 1)
+    monkeypatch.setattr("pliant.engine.memory.Engine.above_leaves", 0)
     faces, rough, _ = crumpled(2, 0.9)
     flat = sheet(12, 12)[1]
     half = np.where(flat[:, :1] < 6, flat, rough)
-    detector, at, sizes, found = pliant.Detector(faces, culling="cones+front"), rough, [], 0
+    detector, at, sizes, found = pliant.Detector(faces, tuning=pliant.Tuning(culling="cones+front")), rough, [], 0
     detector.advance(at)
     for x in (rough, half, flat, flat, half, rough, flat, rough):
         contacts = detector.advance(x)
-        assert_identical(contacts, pliant.ccd(faces, at, x, culling="brute"))
+        assert_identical(contacts, pliant.ccd(faces, at, x, tuning=pliant.Tuning(culling="brute")))
         at, found = x, found + len(contacts)
         sizes.append(detector.front_size)
     assert found > 100
@@ -273,11 +274,11 @@ def test_6_adjacent_triangles_in_two_nodes():
         faces, x0, x1 = crumpled(seed, 1.0)
         mesh, rows = pliant.TriMesh(faces), faces.tolist()
         scene, fitted = marked(mesh, x0, x1)
-        leaves = 1 << scene.tree.depth
+        leaves = 1 << scene.hierarchy.tree.depth
         leaf = np.empty(len(faces), int)
         for node in range(leaves, 2 * leaves):
             leaf[faces_below(scene, node)] = node
-        contacts = pliant.ccd(mesh, x0, x1, culling="brute")
+        contacts = pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="brute"))
         for kind, quad in zip(contacts.kind, contacts.vertices.tolist()):
             split = 1 if kind == 0 else 2
             a, b = (incident_faces(mesh, part) for part in (quad[:split], quad[split:]))
@@ -288,7 +289,7 @@ def test_6_adjacent_triangles_in_two_nodes():
                 inside_a_leaf += bool(same)
                 assert all(fitted.forest.free[i] == 0 for i in same)
         for assignment in ("static", "dynamic"):
-            found = pliant.ccd(mesh, x0, x1, culling="cones", assignment=assignment)
+            found = pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="cones", assignment=assignment))
             assert_identical(found, contacts)
     assert lost > 10
     assert inside_a_leaf > 5
@@ -445,7 +446,7 @@ def test_19_orphans_of_dynamic_assignment_are_not_those_of_static():
         mesh, faces = pliant.TriMesh(made.faces), made.faces.tolist()
         x0, x1 = made.x0, made.x0 + 2 * (made.x1 - made.x0)
         contacts = pliant.ccd(faces, x0, x1)
-        assert_identical(contacts, pliant.ccd(faces, x0, x1, culling="brute", filters=()))
+        assert_identical(contacts, pliant.ccd(faces, x0, x1, tuning=pliant.Tuning(culling="brute", filters=())))
         for kind, quad in zip(contacts.kind, contacts.vertices.tolist()):
             split = 1 if kind == 0 else 2
             a, b = (incident_faces(mesh, part) for part in (quad[:split], quad[split:]))
@@ -458,13 +459,13 @@ def test_19_orphans_of_dynamic_assignment_are_not_those_of_static():
     assert lost > 5
 
 
-class Forgetful(pliant.Detector):
+class Forgetful(Engine):
     """Keeps its fronts when it builds another tree."""
 
-    def _built(self, *args):
-        fronts = dict(self._fronts)
-        scene = super()._built(*args)
-        self._fronts.update(fronts)
+    def _build(self, *args):
+        fronts = {} if self._tree is None else dict(self._tree.fronts)
+        scene = super()._build(*args)
+        self._tree.fronts.update(fronts)
         return scene
 
 
@@ -472,14 +473,17 @@ class Forgetful(pliant.Detector):
 def test_23_another_tree_needs_another_front(culling, monkeypatch):
     """A front holds pairs of nodes, those of the wanted objects: when balls have changed places and the tree is another
     one, what was not wanted then is not looked at."""
-    monkeypatch.setattr("pliant.queries.detector.SEEDS", 1)
-    monkeypatch.setattr(pliant.Detector, "above_leaves", 0)
-    monkeypatch.setattr("pliant.queries.detector.WORN_OUT", 0.0)
+    monkeypatch.setattr("pliant.engine.memory.SEEDS", 1)
+    monkeypatch.setattr("pliant.engine.memory.Engine.above_leaves", 0)
+    monkeypatch.setattr("pliant.engine.memory.REBUILD_RATIO", 0.0)
     made = pliant.scenes.load("ball_heap", triangles=400, frames=2)
     middle = np.array([made.x0[made.objects == k].mean(axis=0) for k in range(made.objects.max() + 1)])
     orders = [np.random.default_rng(seed).permutation(len(middle)) for seed in range(3)]
     mixed = [made.x0 + 0.9 * (middle[order] - middle)[made.objects] for order in orders]
-    ours, literal = (kind(made.faces, culling=culling, pairs="inter") for kind in (pliant.Detector, Forgetful))
+    ours, literal = (
+        pliant.Detector(made.faces, tuning=pliant.Tuning(culling=culling), pairs="inter") for _ in range(2)
+    )
+    literal._engine = Forgetful(literal._topology, literal._engine.plan, 1)
     at, lost, found = made.x0, 0, 0
     for x in (made.x0, made.x1, *mixed, made.x1):
         contacts, fewer = ours.advance(x), literal.advance(x)

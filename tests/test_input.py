@@ -162,7 +162,7 @@ def test_empty_meshes(query, mesh, n):
     ],
 )
 def test_the_smallest_meshes(mesh, count, culling):
-    assert len(pliant.ccd(mesh, X, DOWN, culling=culling)) == count
+    assert len(pliant.ccd(mesh, X, DOWN, tuning=pliant.Tuning(culling=culling))) == count
 
 
 def test_two_points_never_meet():
@@ -311,7 +311,7 @@ def test_masked_values_elsewhere():
     with pytest.raises(pliant.MeshError, match="masked"):
         pliant.dcd(FACES, masked(X, 0))
     with pytest.raises(pliant.MeshError, match="masked"):
-        pliant.ccd(FACES, X, X, min_distance=masked(np.zeros(len(X)), 0))
+        pliant.ccd(FACES, X, X, radii=masked(np.zeros(len(X)), 0))
     with pytest.raises(pliant.MeshError, match="masked"):
         pliant.VolumeMesh({"tetra": masked(np.array([(0, 1, 2, 3), (1, 2, 3, 4)]), 0)})
     with pytest.raises(pliant.MeshError, match="masked"):

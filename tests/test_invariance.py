@@ -35,13 +35,13 @@ def test_threads(run, threads):
 @pytest.mark.parametrize("bounds", ["aabb", "16-dop", "18-dop", "24-dop"])
 def test_bounds(run, bounds):
     motion, contacts = run
-    assert_identical(pliant.ccd(*motion, bounds=bounds), contacts)
+    assert_identical(pliant.ccd(*motion, tuning=pliant.Tuning(bounds=bounds)), contacts)
 
 
 @pytest.mark.parametrize("filters", ORDERED_SUBSETS, ids="-".join)
 def test_filters(run, filters):
     motion, contacts = run
-    found = pliant.ccd(*motion, filters=filters)
+    found = pliant.ccd(*motion, tuning=pliant.Tuning(filters=filters))
     assert_identical(found, contacts)
     stages = {stage.name: stage for stage in found.stages}
     assert [name for name in stages if name in FILTERS] == list(filters)
@@ -49,7 +49,7 @@ def test_filters(run, filters):
 
 def test_culling(run):
     motion, contacts = run
-    assert_identical(pliant.ccd(*motion, culling="brute"), contacts)
+    assert_identical(pliant.ccd(*motion, tuning=pliant.Tuning(culling="brute")), contacts)
 
 
 @pytest.mark.parametrize("assignment", ["static", "dynamic"])
@@ -59,19 +59,21 @@ def test_assignment(run, assignment, pairs):
     label = motion.mesh.components
     same = label[contacts.vertices[:, 0]] == label[contacts.vertices[:, 3]]
     expected = contacts[{"all": same | ~same, "self": same, "inter": ~same}[pairs]]
-    assert_identical(pliant.ccd(*motion, assignment=assignment, pairs=pairs), expected)
+    assert_identical(pliant.ccd(*motion, tuning=pliant.Tuning(assignment=assignment), pairs=pairs), expected)
     if pairs == "all":
-        assert_identical(pliant.safe_step(*motion, assignment=assignment), pliant.safe_step(*motion))
+        assert_identical(
+            pliant.safe_step(*motion, tuning=pliant.Tuning(assignment=assignment)), pliant.safe_step(*motion)
+        )
 
 
 def test_brute_force_without_any_filter(run):
     motion, contacts = run
-    assert_identical(pliant.ccd(*motion, culling="brute", filters=(), threads=1), contacts)
+    assert_identical(pliant.ccd(*motion, tuning=pliant.Tuning(culling="brute", filters=()), threads=1), contacts)
 
 
 def test_all_of_it_again(run):
     motion, contacts = run
-    assert_identical(pliant.ccd(*motion, bounds="18-dop", filters=FILTERS, threads=3), contacts)
+    assert_identical(pliant.ccd(*motion, tuning=pliant.Tuning(bounds="18-dop", filters=FILTERS), threads=3), contacts)
 
 
 def test_the_first_contact_is_first_whatever_the_options(run):
@@ -227,18 +229,18 @@ def test_soups_agree_with_rationals():
 @pytest.mark.parametrize("name", ["crumpled_sheet", "soup 0", "ball_heap"])
 def test_boxes_and_brute_force_within_bounds(name, bounds):
     motion = MOTIONS[name]
-    expected = pliant.ccd(*motion, culling="brute", filters=())
+    expected = pliant.ccd(*motion, tuning=pliant.Tuning(culling="brute", filters=()))
     assert len(expected) > 5
-    assert_identical(pliant.ccd(*motion, bounds=bounds, filters=FILTERS, threads=2), expected)
+    assert_identical(pliant.ccd(*motion, tuning=pliant.Tuning(bounds=bounds, filters=FILTERS), threads=2), expected)
     for pairs in ("self", "inter"):
-        part = pliant.ccd(*motion, pairs=pairs, bounds=bounds, filters=FILTERS)
-        assert_identical(part, pliant.ccd(*motion, pairs=pairs, culling="brute"))
+        part = pliant.ccd(*motion, pairs=pairs, tuning=pliant.Tuning(bounds=bounds, filters=FILTERS))
+        assert_identical(part, pliant.ccd(*motion, pairs=pairs, tuning=pliant.Tuning(culling="brute")))
 
 
 @pytest.mark.unit
 def test_a_tiny_soup():
     (mesh, x0, x1) = soup(5, faces=8, vertices=9, span=3)
-    found = as_sets(pliant.ccd(mesh, x0, x1, filters=FILTERS, bounds="16-dop", threads=1))
+    found = as_sets(pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(filters=FILTERS, bounds="16-dop"), threads=1))
     expected = rational.contacts(mesh.faces, x0, x1, mesh.loose_edges, mesh.loose_points)
     assert [set(part) for part in found] == [set(part) for part in expected]
     assert len(found[0]) > 3

@@ -75,7 +75,7 @@ def test_advancement_reports_every_contact_in_time(frame):
     _, data, contacts = frame
     x0, x1 = data["vertices_t0"], data["vertices_t1"]
     tolerance = 1e-7
-    found = pliant.ccd(data["faces"], x0, x1, solver="advance", tolerance=tolerance)
+    found = pliant.ccd(data["faces"], x0, x1, accuracy=pliant.Accuracy(solver="advance", tolerance=tolerance))
     names, truth = (list(map(tuple, np.column_stack((c.kind, c.elements)).tolist())) for c in (found, contacts))
     row = {name: i for i, name in enumerate(names)}
     assert set(truth) <= set(names)

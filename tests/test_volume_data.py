@@ -40,7 +40,7 @@ def crushed(x, edge, seed=0):
 def assert_agree(mesh, x0, x1):
     expected = pliant.ccd(mesh.features(), x0, x1)
     for assignment in ("static", "dynamic"):
-        found = pliant.ccd(mesh, x0, x1, assignment=assignment)
+        found = pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(assignment=assignment))
         assert_identical(found, expected, without=("cells", "inversion"))  # features know of no cells
     outside, surface = pliant.ccd(mesh, x0, x1, interior=False), pliant.ccd(mesh.surface(), x0, x1)
     # Ids are those of all faces and edges of the cells, and cells are named.

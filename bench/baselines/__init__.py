@@ -36,22 +36,23 @@ from bench.baselines import (
     star_contours,
     triangle_advancement,
 )
-from bench.baselines.all_features import Moving, scene_of
+from bench.baselines.all_features import Moving
 from bench.baselines.triangle_pairs import FirstContacts
 from pliant.bounds.kdops import AXES
 from pliant.elementary.advance import TOLERANCE
-from pliant.engine.pipeline import Found
-from pliant.engine.prepare import Fitted, Prepared
-from pliant.mesh.subjects import subject_of
+from pliant.engine.plan import Tuning
+from pliant.engine.scene import Fitted, Scene, topology_of
+from pliant.engine.sinks import Found
+from pliant.engine.tables import tabulate
+from pliant.engine.travel import travel_of
 from pliant.mesh.volumes import as_volume
-from pliant.queries.detect import gate, tabulate
 from pliant.queries.detector import Detector
 from pliant.results.contacts import Contacts, Intersections
-from pliant.runtime.arrays import ShapeError, as_floats, as_number, choose, thread_count
+from pliant.runtime.arrays import ShapeError, as_floats, as_number, as_positions, choose, thread_count
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
 
-Mark = Callable[[Prepared, Fitted, Crew, Tally], None]
+Mark = Callable[[Scene, Fitted, Crew, Tally], None]
 
 # Each fills in fitted.forest.free; star contours for intersections, at one instant, only.
 METHODS: dict[str, Mark] = {
@@ -85,17 +86,16 @@ class Baseline(Detector):
     mesh, options : as for ``pliant.Detector``; culling is "cones" or "cones+front", since all methods need patches
     """
 
-    def __init__(self, name: str, mesh: Any, **options: Any) -> None:
+    def __init__(self, name: str, mesh: Any, *, tuning: Tuning | None = None, **options: Any) -> None:
         choose(name, "name", tuple(METHODS))
-        choose(options.setdefault("culling", "cones"), "culling", ("cones", "cones+front"))
-        super().__init__(mesh, **options)
+        tuning = Tuning(culling="cones") if tuning is None else tuning
+        choose(tuning.culling, "culling", ("cones", "cones+front"))
+        super().__init__(mesh, tuning=tuning, **options)
         self._name = name
+        self._engine.mark = lambda scene, fitted, _, crew, tally: METHODS[name](scene, fitted, crew, tally)
 
     def __repr__(self) -> str:
-        return f"Baseline({self._name!r}, {self._mesh!r})"
-
-    def _mark_free(self, scene: Prepared, fitted: Fitted, tally: Tally) -> None:
-        METHODS[self._name](scene, fitted, Crew(self._threads), tally)
+        return f"Baseline({self._name!r}, {self.mesh!r})"
 
 
 def run(name: str, mesh: Any, x0: Any, x1: Any = None, *, threads: int | None = None) -> Contacts | Intersections:
@@ -138,9 +138,9 @@ def run_volume(
     choose(name, "name", tuple(VOLUME_METHODS))
     choose(bounds, "bounds", tuple(AXES))
     volume = as_volume(mesh)
-    subject = subject_of(volume)
-    _, x0, x1, _ = gate(subject.features, x0, x1, None, "all")
+    topology, x0 = topology_of(volume), as_positions(x0, "x0")
+    travel = travel_of(x0, as_positions(x1, "x1", len(x0)))
+    topology.require(len(x0))
     tally, crew = Tally(), Crew(thread_count(threads))
-    moving = Moving(volume, x0, x1)
-    found = VOLUME_METHODS[name](moving, bounds, crew, tally)
-    return tabulate(subject, scene_of(moving), found, tally, crew)
+    found = VOLUME_METHODS[name](Moving(volume, topology, travel), bounds, crew, tally)
+    return tabulate(topology.subject, travel, found, tally, crew)

@@ -3,43 +3,46 @@
 Two cells of n_v vertices, n_f faces and n_e edges each make n_v n_f + n_f n_v vertex-face and n_e n_e edge-edge tests,
 less those of features that share a vertex, which touch now and always; a cell and itself make half of that. No feature
 is assigned, no bounds of features are compared, nothing is filtered: all goes to our exact test. Blocks stream as they
-do in ``pipeline``, and contacts are made unique whenever many have piled up.
+do in ``engine.walk``, and contacts are made unique whenever many have piled up.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
-from pliant.bounds.kdops import NO_REACH
-from pliant.engine.pipeline import BLOCK, Found, Worker, run_all
-from pliant.engine.prepare import Fitted, Plan, Prepared, moved
-from pliant.hierarchy.build import Tree
-from pliant.hierarchy.traverse import ALL, Forest, all_roles
+from pliant.engine.plan import Plan
+from pliant.engine.scene import Fitted, Scene, Topology
+from pliant.engine.sinks import AllContacts, Found
+from pliant.engine.travel import Travel
+from pliant.engine.walk import BLOCK
+from pliant.hierarchy.traverse import ALL
 from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_VERTEX_FACE, have_common_end, is_corner
 from pliant.mesh.cells import Rows
-from pliant.mesh.features import Elements, no_features
 from pliant.mesh.volumes import VolumeMesh
 from pliant.pairs.order import canonical_order
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
 
-NO_FILTERS = Plan("none", (), "boxes", ALL, "static")
+NO_FILTERS = Plan(
+    bounds="aabb", element_filters=(), filters=(), is_brute=False, has_cones=False, has_front=False, is_dynamic=False,
+    wanted=ALL,
+)  # fmt: skip
 _MANY = 1 << 20  # contacts, most of them repeated
-_NO_PAIRS = np.empty((0, 2), np.int32)
 
 
 class Moving(NamedTuple):
     """A volume mesh on its way."""
 
     mesh: VolumeMesh
-    x0: np.ndarray
-    x1: np.ndarray
+    topology: Topology
+    travel: Travel
 
 
 class Features(NamedTuple):
@@ -57,66 +60,34 @@ def features_of(mesh: VolumeMesh) -> Features:
     return Features(mesh._corners, mesh.corner_count, mesh._cell_edges, mesh._cell_faces, mesh._edges, mesh._faces)
 
 
-def scene_of(moving: Moving, tree: Tree | None = None) -> Prepared:
-    """What a worker looks at: the motion, the tables of features, and the order of a tree where there is one."""
-    mesh, x0, x1 = moving
-    if tree is None:
-        tree = Tree(np.empty(0, np.int32), np.zeros(2, np.int64), 0)
-    none = np.empty((0, 3), np.int32)
-    leaves = Elements(none, np.empty(0, np.int32), none, np.empty(0, np.int8))
-    scene = Prepared(
-        x0, x1, 0.0, 1.0, mesh._faces, mesh._edges, leaves, no_features(0), tree, np.empty(0, np.int32), _NO_PAIRS,
-        all_roles(0), None, False, (_NO_PAIRS, _NO_PAIRS), None, mesh.vertices, None, NO_REACH,
-    )  # fmt: skip
-    return moved(scene, x0, x1)
-
-
-def fitted_to(tree: Tree, nodes: np.ndarray, places: np.ndarray) -> Fitted:
-    """Bounds of nodes and places for the traversal, and of nothing else."""
-    free, labels = np.zeros(len(nodes), np.int8), np.zeros((len(nodes), 2), np.int32)
-    forest = Forest(nodes, places, tree.begin, free, labels, all_roles(len(places)))
-    return Fitted(forest, (), np.empty((0, 18)), NO_REACH)
-
-
-NOT_FITTED = fitted_to(Tree(np.empty(0, np.int32), np.zeros(2, np.int64), 0), np.empty((2, 6)), np.empty((0, 6)))
-
-
-def cells_alone(count: int) -> list[slice]:
-    """Chunks of cells that a Tester compares with themselves."""
-    return [slice(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK)]
-
-
-class Tester(Worker):
+class EveryTest(AllContacts):
     """Pairs of cells come in; every elementary test of theirs is made."""
 
-    def __init__(self, features: Features, plan: Plan, crew: Crew) -> None:
-        super().__init__(plan, crew)
-        self._features, self._contacts, self._most = features, 0, _MANY
+    def __init__(self, moving: Moving, plan: Plan = NO_FILTERS) -> None:
+        super().__init__(plan)
+        self._features, self._contacts, self._most = features_of(moving.mesh), 0, _MANY
+        self._moving, self.block = moving, np.empty((BLOCK, 2), np.int32)
 
-    def _run_orphans(self, scene: Prepared, fitted: Fitted, chunk: slice) -> None:
+    def take(self, scene: Scene, fitted: Fitted, pairs: np.ndarray, count: int) -> None:
+        pairs[:count] = scene.hierarchy.tree.order[pairs[:count]]
+        self.test_cells(pairs, count)
+
+    def test_alone(self, first: int, end: int) -> None:
         """Cells against themselves."""
-        self.flush(scene, fitted)
-        count = chunk.stop - chunk.start
-        self._element_pairs[:count] = np.arange(chunk.start, chunk.stop, dtype=np.int32)[:, None]
-        self.test_cells(scene, count)
+        self.block[: end - first] = np.arange(first, end, dtype=np.int32)[:, None]
+        self.test_cells(self.block, end - first)
 
-    def _expand(self, scene: Prepared, fitted: Fitted, count: int) -> None:
-        self._element_pairs[:count] = scene.tree.order[self._element_pairs[:count]]
-        self.test_cells(scene, count)
-
-    def test_cells(self, scene: Prepared, count: int) -> None:
-        """All tests of the first pairs of cells, by id, in the block."""
-        done = 0
+    def test_cells(self, pairs: np.ndarray, count: int) -> None:
+        """All tests of the first pairs of cells, by id."""
+        tables, done = self._moving.topology.tables, 0
         while done < count:
             clock = time.perf_counter()
-            vertex_face, edge_edge, done = expand_all(
-                self._features, self._element_pairs, done, count, *self._feature_pairs
-            )
+            vertex_face, edge_edge, done = expand_all(self._features, pairs, done, count, *self._pairs)
             self.tally.add("all features", count, vertex_face + edge_edge, time.perf_counter() - clock)
             self.tally.add("vertex-face tests", vertex_face, vertex_face, 0.0)
             self.tally.add("edge-edge tests", edge_edge, edge_edge, 0.0)
-            self._test(scene, VERTEX_FACE, scene.faces, vertex_face)
-            self._test(scene, EDGE_EDGE, scene.edges, edge_edge)
+            for kind, some in ((VERTEX_FACE, vertex_face), (EDGE_EDGE, edge_edge)):
+                self.test(self._moving.travel, kind, tables[kind], self._pairs[kind], some)
 
     def _keep(self, kind: int, pairs: np.ndarray, toi: np.ndarray, toi_upper: np.ndarray, status: np.ndarray) -> None:
         super()._keep(kind, pairs, toi, toi_upper, status)
@@ -127,12 +98,16 @@ class Tester(Worker):
             self._most = max(_MANY, 2 * self._contacts)
 
 
-def run_testers(workers: list, scene: Prepared, fitted: Fitted, chunks: list, crew: Crew, tally: Tally) -> list[Found]:
-    """Every contact that the workers find in the chunks, once."""
-    run_all(workers, crew, scene, lambda: fitted, chunks)
-    tally.merge(worker.tally for worker in workers)
+def each_alone(sinks: Sequence[EveryTest], count: int, crew: Crew) -> None:
+    """So many cells, each against itself."""
+    chunks = [(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK)]
+    crew.run(lambda worker, chunk: sinks[worker].test_alone(*chunk), chunks)
+
+
+def all_of(sinks: Sequence[EveryTest], tally: Tally) -> list[Found]:
+    """Every contact that they found, once."""
     clock = time.perf_counter()
-    found = unique(list(itertools.chain.from_iterable(worker.found for worker in workers)))
+    found = unique(list(itertools.chain.from_iterable(sink.found for sink in sinks)))
     tally.lap("unique", clock)
     return found
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pliant.engine.prepare import Fitted, Prepared
+from pliant.engine.scene import Fitted, Scene
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
 
 
-def mark(scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:
+def mark(scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
     """Nothing is marked; the hierarchy is still the one of the other methods, so that only this stage differs."""

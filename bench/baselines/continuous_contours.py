@@ -25,7 +25,7 @@ import numpy as np
 from bench.baselines.patches import across, axis_of, extent_of, mark_with_cones, next_patch, project
 from pliant.arithmetic.rounding import UNIT_ROUNDOFF
 from pliant.culling.contours import FREE, centres
-from pliant.engine.prepare import Fitted, Prepared
+from pliant.engine.scene import Fitted, Scene
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
@@ -36,7 +36,7 @@ _ALONG_ERROR = 64 * UNIT_ROUNDOFF  # times M and the sum of the axis' coordinate
 _HALVINGS = 6
 
 
-def mark(scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:
+def mark(scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
     """Mark the nodes that surely do not meet themselves in ``fitted.forest.free``."""
     mark_with_cones(_mark_below, scene, fitted, crew, tally)
 

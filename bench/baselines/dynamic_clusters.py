@@ -18,7 +18,8 @@ from bench.baselines.observation import Cloud, corners_at, seen_once
 from bench.baselines.patches import count_tests, spread_free
 from pliant.arithmetic.vec3 import cross, sub
 from pliant.culling.contours import BELOW_FREE, FREE
-from pliant.engine.prepare import Fitted, Prepared, first_subtree
+from pliant.engine.free_patches import first_subtree
+from pliant.engine.scene import Fitted, Scene
 from pliant.filters.axes.elements import gather_corners
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
@@ -27,18 +28,17 @@ from pliant.runtime.threads import Crew
 _SEEDS_ABOVE_LEAVES = 3
 
 
-def mark(scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:
+def mark(scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
     """Mark the nodes that surely do not meet themselves in ``fitted.forest.free``."""
-    if scene.patches is None:
+    if scene.hierarchy.patches is None:
         return
     clock = time.perf_counter()
     free, top = fitted.forest.free, first_subtree(scene)
-    points = fitted.points
-    if len(points) == 0:  # at rest
-        points = gather_corners(scene.leaves.corners, scene.x0, scene.x1, 1.0, scene.factor, crew)
+    travel, patches = scene.travel, scene.hierarchy.patches
+    points = gather_corners(scene.hierarchy.leaves.corners, travel.x0, travel.x1, 1.0, travel.factor, crew)
     cloud = Cloud(
-        scene.x0, scene.x1, scene.factor, points, scene.patches.turned, scene.tree.begin, fitted.forest.nodes,
-        scene.patches.start, scene.patches.loop, np.empty((len(free), 6)),
+        travel.x0, travel.x1, travel.factor, points, patches.turned, scene.hierarchy.tree.begin, fitted.forest.nodes,
+        patches.start, patches.loop, np.empty((len(free), 6)),
     )  # fmt: skip
     below: list[int] = []
     crew.run(lambda _, node: below.append(_grow(cloud, free, node)), range(top, 2 * top))

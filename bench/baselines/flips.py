@@ -10,25 +10,19 @@ as the corners of a flat quadrilateral do, are left to separating axes first, as
 
 from __future__ import annotations
 
-from bench.baselines.all_features import (
-    NO_FILTERS,
-    NOT_FITTED,
-    Moving,
-    Tester,
-    cells_alone,
-    features_of,
-    run_testers,
-    scene_of,
-)
-from pliant.engine.pipeline import Found
-from pliant.queries.detect import DEFAULT_FILTERS
+from dataclasses import replace
+
+from bench.baselines.all_features import NO_FILTERS, EveryTest, Moving, all_of, each_alone
+from pliant.engine.plan import DEFAULT_FILTERS
+from pliant.engine.sinks import Found
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
 
 
 def find(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:
     """The contacts of features of one solid; bounds are not used."""
-    plan = NO_FILTERS._replace(filters=DEFAULT_FILTERS)
-    features = features_of(moving.mesh)
-    workers = [Tester(features, plan, crew) for _ in range(crew.threads)]
-    return run_testers(workers, scene_of(moving), NOT_FITTED, cells_alone(moving.mesh.solid_count), crew, tally)
+    plan = replace(NO_FILTERS, filters=DEFAULT_FILTERS)
+    sinks = [EveryTest(moving, plan) for _ in range(crew.threads)]
+    each_alone(sinks, moving.mesh.solid_count, crew)
+    tally.merge(sink.tally for sink in sinks)
+    return all_of(sinks, tally)

@@ -8,48 +8,28 @@ of repeated tests alone, and not that our exact test takes long where features s
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 
-import numpy as np
-
-from bench.baselines.all_features import (
-    NO_FILTERS,
-    Moving,
-    Tester,
-    cells_alone,
-    features_of,
-    fitted_to,
-    run_testers,
-    scene_of,
-)
-from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.engine.pipeline import SHARE, Found, chunks_of
-from pliant.engine.prepare import Plan
-from pliant.hierarchy.build import fit_nodes, split_elements
-from pliant.queries.detect import DEFAULT_FILTERS
+from bench.baselines.all_features import NO_FILTERS, EveryTest, Moving, all_of, each_alone
+from pliant.engine.plan import DEFAULT_FILTERS, Plan
+from pliant.engine.scene import build
+from pliant.engine.sinks import Found
+from pliant.engine.walk import walk
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
 
 
 def find(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:
-    return _find(moving, bounds, NO_FILTERS, crew, tally)
+    return _find(moving, replace(NO_FILTERS, bounds=bounds), crew, tally)
 
 
 def find_after_filters(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:
-    return _find(moving, bounds, NO_FILTERS._replace(filters=DEFAULT_FILTERS), crew, tally)
+    return _find(moving, replace(NO_FILTERS, bounds=bounds, filters=DEFAULT_FILTERS), crew, tally)
 
 
-def _find(moving: Moving, bounds: str, plan: Plan, crew: Crew, tally: Tally) -> list[Found]:
-    mesh, x0, x1 = moving
-    alone = Crew(crew.threads)
-    clock = time.perf_counter()
-    of_cells = bound_union(bound_vertices(x0, x1, bounds, crew=alone), mesh._corners, alone)
-    clock = tally.lap("bounds", clock)
-    tree = split_elements(of_cells, alone)
-    places = np.take(of_cells, tree.order, axis=0)
-    fitted = fitted_to(tree, fit_nodes(places, tree.begin, alone), places)
-    tally.lap("hierarchy", clock)
-    scene, features = scene_of(moving, tree), features_of(mesh)
-    chunks = chunks_of(scene, fitted, plan, crew.threads, share=SHARE)
-    workers = [Tester(features, plan, crew) for _ in range(crew.threads)]
-    return run_testers(workers, scene, fitted, [*chunks, *cells_alone(len(mesh.corners))], crew, tally)
+def _find(moving: Moving, plan: Plan, crew: Crew, tally: Tally) -> list[Found]:
+    scene, fitted = build(moving.topology, moving.travel, plan, Crew(crew.threads), tally, features=False)
+    sinks = [EveryTest(moving, plan) for _ in range(crew.threads)]
+    each_alone(sinks, len(moving.mesh.corners), Crew(crew.threads))
+    walk(scene, lambda: fitted, plan, sinks, crew, tally)
+    return all_of(sinks, tally)

@@ -17,7 +17,8 @@ import numpy as np
 
 from pliant.arithmetic.vec3 import cross, dot, row, scale, sub
 from pliant.culling.contours import BELOW_FREE, FREE, extent
-from pliant.engine.prepare import Fitted, Prepared, first_subtree, fit_all_cones
+from pliant.engine.free_patches import first_subtree, fit_all_cones
+from pliant.engine.scene import Fitted, Scene
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
@@ -39,18 +40,20 @@ class Sheet(NamedTuple):
 MarkBelow = Callable[[Sheet, np.ndarray, int, int], int]
 
 
-def sheet_of(scene: Prepared, fitted: Fitted, cones: np.ndarray) -> Sheet:
-    assert scene.patches is not None
-    start = scene.patches.start
+def sheet_of(scene: Scene, fitted: Fitted, cones: np.ndarray) -> Sheet:
+    assert scene.hierarchy.patches is not None
+    start = scene.hierarchy.patches.start
     longest = int(np.diff(start).max(initial=0))
-    return Sheet(scene.x0, scene.x1, fitted.forest.nodes, cones, start, scene.patches.loop, longest)
+    return Sheet(
+        scene.travel.x0, scene.travel.x1, fitted.forest.nodes, cones, start, scene.hierarchy.patches.loop, longest
+    )
 
 
-def mark_with_cones(mark_below: MarkBelow, scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:
+def mark_with_cones(mark_below: MarkBelow, scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
     """Cones, then a contour test from the top down, as our own culling does it; only the test differs."""
-    if scene.patches is None:
+    if scene.hierarchy.patches is None:
         return
-    sheet = sheet_of(scene, fitted, fit_all_cones(scene, fitted, 0.0, crew, tally))
+    sheet = sheet_of(scene, fitted, fit_all_cones(scene, 0.0, crew, tally))
     clock = time.perf_counter()
     free, top = fitted.forest.free, first_subtree(scene)
     tests, below = mark_below(sheet, free, 1, top), []

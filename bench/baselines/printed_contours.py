@@ -11,13 +11,13 @@ from __future__ import annotations
 from bench.baselines.patches import axis_of, extent_of, mark_with_cones, next_patch
 from pliant.arithmetic.vec3 import add, scale
 from pliant.culling.contours import FREE, centres, winds_once
-from pliant.engine.prepare import Fitted, Prepared
+from pliant.engine.scene import Fitted, Scene
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
 
 
-def mark(scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:
+def mark(scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
     """Mark the nodes that surely do not meet themselves in ``fitted.forest.free``."""
     mark_with_cones(_mark_below, scene, fitted, crew, tally)
 

@@ -15,19 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.baselines.all_features import (
-    NO_FILTERS,
-    NOT_FITTED,
-    Moving,
-    Tester,
-    cells_alone,
-    features_of,
-    run_testers,
-    scene_of,
-)
+from bench.baselines.all_features import EveryTest, Moving, all_of, each_alone
 from pliant.bounds.kdops import bound_union, bound_vertices, box, overlap
-from pliant.engine.pipeline import Found
-from pliant.engine.prepare import Fitted, Prepared
+from pliant.engine.sinks import Found
 from pliant.hierarchy.spatial_hash import hash_of, place_of, place_size, prime_above
 from pliant.runtime.jit import kernel
 from pliant.runtime.tally import Tally
@@ -47,31 +37,26 @@ class Table(NamedTuple):
 
 def find(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:
     """bounds is not used: a grid knows boxes."""
-    (mesh, x0, x1), clock = moving, time.perf_counter()
-    table = hashed(bound_union(bound_vertices(x0, x1), mesh._corners), place_size(x0, mesh._corners, mesh.corner_count))
+    (mesh, _, travel), clock = moving, time.perf_counter()
+    boxes = bound_union(bound_vertices(travel.x0, travel.x1), mesh._corners)
+    table = hashed(boxes, place_size(travel.x0, mesh._corners, mesh.corner_count))
     tally.lap("hashing", clock)
-    scene, features = scene_of(moving), features_of(mesh)
-    count = len(table.cells)
-    chunks = [range(first, min(first + _CHUNK, count)) for first in range(0, count, _CHUNK)]
-    workers = [_Hasher(features, table, crew) for _ in range(crew.threads)]
-    return run_testers(workers, scene, NOT_FITTED, [*chunks, *cells_alone(len(mesh.corners))], crew, tally)
+    count, sinks = len(table.cells), [EveryTest(moving) for _ in range(crew.threads)]
+    chunks = [(first, min(first + _CHUNK, count)) for first in range(0, count, _CHUNK)]
+    each_alone(sinks, len(mesh.corners), Crew(crew.threads))
+    crew.run(lambda worker, chunk: _test_notes(sinks[worker], table, *chunk), chunks)
+    tally.merge(sink.tally for sink in sinks)
+    return all_of(sinks, tally)
 
 
-class _Hasher(Tester):
-    def __init__(self, features, table: Table, crew: Crew) -> None:
-        super().__init__(features, NO_FILTERS, crew)
-        self._table = table
-
-    def run(self, scene: Prepared, fitted: Fitted, chunk) -> None:
-        if not isinstance(chunk, range):
-            super().run(scene, fitted, chunk)
-            return
-        first, second = chunk.start, chunk.start + 1
-        while first < chunk.stop:
-            clock = time.perf_counter()
-            first, second, count, compared = meeting(self._table, first, second, chunk.stop, self._element_pairs)
-            self.tally.add("traversal", compared, count, time.perf_counter() - clock)
-            self.test_cells(scene, count)
+def _test_notes(sink: EveryTest, table: Table, first: int, end: int) -> None:
+    """Pairs of cells that are noted in one place, of notes from first up to end."""
+    second = first + 1
+    while first < end:
+        clock = time.perf_counter()
+        first, second, count, compared = meeting(table, first, second, end, sink.block)
+        sink.tally.add("traversal", compared, count, time.perf_counter() - clock)
+        sink.test_cells(sink.block, count)
 
 
 def hashed(boxes: np.ndarray, size: float) -> Table:

@@ -37,7 +37,8 @@ from bench.baselines.patches import (
 )
 from pliant.arithmetic.rounding import UNIT_ROUNDOFF
 from pliant.culling.contours import FREE, centres
-from pliant.engine.prepare import Fitted, Prepared, first_subtree, fit_all_cones
+from pliant.engine.free_patches import first_subtree, fit_all_cones
+from pliant.engine.scene import Fitted, Scene
 from pliant.runtime.arrays import OptionError
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
@@ -57,16 +58,16 @@ class SelfTests(NamedTuple):
     first: np.ndarray  # (top + 1,) int64 where the tests below each node that threads take begin
 
 
-def mark(scene: Prepared, fitted: Fitted, crew: Crew, tally: Tally) -> None:
+def mark(scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
     """Mark the nodes that surely do not meet themselves in ``fitted.forest.free``; the scene has to be at rest."""
-    if scene.x0 is not scene.x1 and not np.array_equal(scene.x0, scene.x1):
+    if not (scene.travel.is_resting or np.array_equal(scene.travel.x0, scene.travel.x1)):
         raise OptionError("star contours are for one instant: they prove nothing about a motion")
-    if scene.patches is None:
+    if scene.hierarchy.patches is None:
         return
-    sheet = sheet_of(scene, fitted, fit_all_cones(scene, fitted, 0.0, crew, tally))
+    sheet = sheet_of(scene, fitted, fit_all_cones(scene, 0.0, crew, tally))
     clock = time.perf_counter()
     top, free = first_subtree(scene), fitted.forest.free
-    tree = _test_tree(sheet.start, scene.tree.begin, top)
+    tree = _test_tree(sheet.start, scene.hierarchy.tree.begin, top)
     clock = tally.lap("test tree", clock)
     tests, below = _run_tests(sheet, tree, free, 0, tree.first[0]), []
     chunks = [k for k in range(top) if not is_below_free(free, top + k)]

@@ -12,104 +12,169 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from pliant import characters, io, scenes, view
+    from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
     from pliant.engine.motion import Accelerated, Affine, Rigid, Screw, trace_back
+    from pliant.engine.plan import Accuracy, Tuning
     from pliant.frames.scanning import Scan, ScannedFrame, scan
     from pliant.frames.sequence import Sequence
+    from pliant.mesh.o_sets import TooManyOrphans
     from pliant.mesh.triangles import TriMesh
-    from pliant.mesh.volumes import VolumeMesh
-    from pliant.queries.detect import ccd, dcd, safe_step
+    from pliant.mesh.volumes import CellIndexError, CellTypeError, RepeatedVertexError, VolumeMesh
+    from pliant.queries.detect import ccd, check, near, step
     from pliant.queries.detector import Detector
+    from pliant.queries.distances import distance
     from pliant.queries.features import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
     from pliant.queries.insides import inside
-    from pliant.queries.nearby import distance, proximity
     from pliant.queries.triangles import triangle_distance, triangle_triangle
-    from pliant.results.answers import Distances, Queries, TrianglePairs
+    from pliant.results.answers import PairContacts, PairDistances, TrianglePairs
     from pliant.results.contacts import (
+        STATUS,
         Contacts,
-        Distance,
-        Enclosed,
-        Insides,
+        InsideCells,
+        InsideSurface,
         Intersections,
+        MeshDistance,
         Proximity,
         Step,
     )
-    from pliant.runtime.arrays import MeshError
+    from pliant.runtime.arrays import (
+        DtypeError,
+        MaskedError,
+        MeshError,
+        NonFiniteError,
+        OpenSurfaceError,
+        OptionError,
+        ShapeError,
+        TangledError,
+        VertexIndexError,
+    )
     from pliant.runtime.tally import Stage
+
+    dcd = check
+    safe_step = step
+    proximity = near
 
 _HOME = {
     "Accelerated": "pliant.engine.motion",
+    "Accuracy": "pliant.engine.plan",
     "Affine": "pliant.engine.motion",
+    "CellIndexError": "pliant.mesh.volumes",
+    "CellTypeError": "pliant.mesh.volumes",
     "Contacts": "pliant.results.contacts",
     "Detector": "pliant.queries.detector",
-    "Distance": "pliant.results.contacts",
-    "Distances": "pliant.results.answers",
-    "Enclosed": "pliant.results.contacts",
-    "Insides": "pliant.results.contacts",
+    "DtypeError": "pliant.runtime.arrays",
+    "EDGE_EDGE": "pliant.arithmetic.kinds",
+    "InsideCells": "pliant.results.contacts",
+    "InsideSurface": "pliant.results.contacts",
     "Intersections": "pliant.results.contacts",
+    "MaskedError": "pliant.runtime.arrays",
+    "MeshDistance": "pliant.results.contacts",
     "MeshError": "pliant.runtime.arrays",
+    "NonFiniteError": "pliant.runtime.arrays",
+    "OpenSurfaceError": "pliant.runtime.arrays",
+    "OptionError": "pliant.runtime.arrays",
+    "PairContacts": "pliant.results.answers",
+    "PairDistances": "pliant.results.answers",
     "Proximity": "pliant.results.contacts",
-    "Queries": "pliant.results.answers",
+    "RepeatedVertexError": "pliant.mesh.volumes",
     "Rigid": "pliant.engine.motion",
+    "STATUS": "pliant.results.contacts",
     "Scan": "pliant.frames.scanning",
     "ScannedFrame": "pliant.frames.scanning",
     "Screw": "pliant.engine.motion",
     "Sequence": "pliant.frames.sequence",
+    "ShapeError": "pliant.runtime.arrays",
     "Stage": "pliant.runtime.tally",
     "Step": "pliant.results.contacts",
+    "TangledError": "pliant.runtime.arrays",
+    "TooManyOrphans": "pliant.mesh.o_sets",
     "TriMesh": "pliant.mesh.triangles",
     "TrianglePairs": "pliant.results.answers",
+    "Tuning": "pliant.engine.plan",
+    "VERTEX_FACE": "pliant.arithmetic.kinds",
+    "VertexIndexError": "pliant.runtime.arrays",
     "VolumeMesh": "pliant.mesh.volumes",
     "ccd": "pliant.queries.detect",
-    "dcd": "pliant.queries.detect",
-    "distance": "pliant.queries.nearby",
+    "check": "pliant.queries.detect",
+    "distance": "pliant.queries.distances",
     "edge_edge": "pliant.queries.features",
     "edge_edge_distance": "pliant.queries.features",
     "inside": "pliant.queries.insides",
-    "proximity": "pliant.queries.nearby",
-    "safe_step": "pliant.queries.detect",
+    "near": "pliant.queries.detect",
     "scan": "pliant.frames.scanning",
+    "step": "pliant.queries.detect",
     "trace_back": "pliant.engine.motion",
     "triangle_distance": "pliant.queries.triangles",
     "triangle_triangle": "pliant.queries.triangles",
     "vertex_face": "pliant.queries.features",
     "vertex_face_distance": "pliant.queries.features",
 }
+# Other names of the same functions, for good.
+_ALIASES = {"dcd": "check", "safe_step": "step", "proximity": "near"}
+# Names before 1.0: they work for one more version, with a warning.
+_OLD = {
+    "Queries": "PairContacts",
+    "Distances": "PairDistances",
+    "Insides": "InsideCells",
+    "Enclosed": "InsideSurface",
+    "Distance": "MeshDistance",
+}
 
 __all__ = [
+    "EDGE_EDGE",
+    "STATUS",
+    "VERTEX_FACE",
     "Accelerated",
+    "Accuracy",
     "Affine",
+    "CellIndexError",
+    "CellTypeError",
     "Contacts",
     "Detector",
-    "Distance",
-    "Distances",
-    "Enclosed",
-    "Insides",
+    "DtypeError",
+    "InsideCells",
+    "InsideSurface",
     "Intersections",
+    "MaskedError",
+    "MeshDistance",
     "MeshError",
+    "NonFiniteError",
+    "OpenSurfaceError",
+    "OptionError",
+    "PairContacts",
+    "PairDistances",
     "Proximity",
-    "Queries",
+    "RepeatedVertexError",
     "Rigid",
     "Scan",
     "ScannedFrame",
     "Screw",
     "Sequence",
+    "ShapeError",
     "Stage",
     "Step",
+    "TangledError",
+    "TooManyOrphans",
     "TriMesh",
     "TrianglePairs",
+    "Tuning",
+    "VertexIndexError",
     "VolumeMesh",
     "ccd",
     "characters",
+    "check",
     "dcd",
     "distance",
     "edge_edge",
     "edge_edge_distance",
     "inside",
     "io",
+    "near",
     "proximity",
     "safe_step",
     "scan",
     "scenes",
+    "step",
     "trace_back",
     "triangle_distance",
     "triangle_triangle",
@@ -122,6 +187,12 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name in ("characters", "io", "scenes", "view"):
         return import_module(f"pliant.{name}")
+    if name in _OLD:
+        import warnings
+
+        warnings.warn(f"pliant.{name} is deprecated: use pliant.{_OLD[name]}", DeprecationWarning, stacklevel=2)
+        name = _OLD[name]
+    name = _ALIASES.get(name, name)
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'pliant' has no attribute {name!r}")

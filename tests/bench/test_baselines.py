@@ -8,9 +8,10 @@ import pytest
 import pliant
 from bench.baselines import METHODS, Baseline, run
 from pliant.culling.contours import BELOW_FREE, FREE
-from pliant.engine.prepare import fit, prepare
-from pliant.queries.detect import gate, plan_for
-from pliant.runtime.arrays import OptionError
+from pliant.engine.plan import Tuning, plan_of
+from pliant.engine.scene import build, topology_of
+from pliant.engine.travel import rest_at, travel_of
+from pliant.runtime.arrays import OptionError, as_positions
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
 from tests.shapes.meshes import motions
@@ -23,22 +24,20 @@ MOTIONS = motions()
 
 def marked(name, faces, x0, x1=None):
     """The scene in the order of its tree, what the method marked, and what it reported."""
-    mesh, x0, moved_to, labels = gate(pliant.TriMesh(faces), x0, x0 if x1 is None else x1, None, "all")
-    x1 = x0 if x1 is None else moved_to
-    plan, crew, tally = plan_for("all", "cones", "aabb", (), "static"), Crew(2), Tally()
-    scene = prepare(mesh, x0, x1, labels, plan, crew, tally)
-    fitted = fit(scene, "aabb", 1.0, 0.0, tally)
+    plan, crew, tally = plan_of(Tuning(culling="cones"), "all", has_cells=False), Crew(2), Tally()
+    travel = rest_at(as_positions(x0, "x0")) if x1 is None else travel_of(*(as_positions(x, "x") for x in (x0, x1)))
+    scene, fitted = build(topology_of(faces), travel, plan, crew, tally)
     METHODS[name](scene, fitted, crew, tally)
     return scene, fitted.forest.free, {stage.name: stage for stage in tally.stages()}
 
 
 def patches_of(scene, free):
     """Face ids below each node that is marked FREE."""
-    leaves = len(scene.tree.begin) - 1
+    leaves = len(scene.hierarchy.tree.begin) - 1
     for node in np.flatnonzero(free == FREE).tolist():
         levels = leaves.bit_length() - node.bit_length()
         first, last = (node << levels) - leaves, ((node + 1) << levels) - leaves
-        yield scene.leaves.face[scene.tree.begin[first] : scene.tree.begin[last]]
+        yield scene.hierarchy.leaves.face[scene.hierarchy.tree.begin[first] : scene.hierarchy.tree.begin[last]]
 
 
 @pytest.fixture(scope="module", params=MOTIONS)
@@ -50,7 +49,7 @@ def motion(request):
 def test_boxes_are_the_pipeline_without_the_stage(motion):
     (mesh, x0, x1), contacts, crossing = motion
     assert_identical(contacts, pliant.ccd(mesh, x0, x1))
-    assert_identical(crossing, pliant.dcd(mesh, x1, culling="cones"))
+    assert_identical(crossing, pliant.dcd(mesh, x1, tuning=pliant.Tuning(culling="cones")))
     assert "contours" not in {stage.name for stage in contacts.stages}
 
 
@@ -74,7 +73,7 @@ def test_intersections_are_those_of_boxes(motion, name):
 def test_frame_after_frame(name, culling):
     """The hierarchy is kept; each frame is what a query of its own would find."""
     scene = pliant.scenes.load("flowing_cloth", triangles=600, frames=6)
-    baseline = Baseline(name, scene.faces, culling=culling, threads=2)
+    baseline = Baseline(name, scene.faces, tuning=pliant.Tuning(culling=culling), threads=2)
     boxes = Baseline("boxes", scene.faces)
     boxes.advance(scene.frames[0])
     assert len(baseline.advance(scene.frames[0])) == 0
@@ -121,7 +120,7 @@ def test_free_patches_have_no_contact(name):
             assert len(pliant.ccd(faces, x0, x1)) > 0 or strength < 1
             scene, free, _ = marked(name, faces, x0, x1)
             for patch in patches_of(scene, free):
-                assert len(pliant.ccd(faces[patch], x0, x1, culling="brute", filters=())) == 0
+                assert len(pliant.ccd(faces[patch], x0, x1, tuning=pliant.Tuning(culling="brute", filters=()))) == 0
                 patches, faces_free = patches + 1, faces_free + len(patch)
             faces_all += len(faces)
     assert patches > 30
@@ -136,7 +135,7 @@ def test_free_patches_have_no_intersection(name):
             faces, _, x = crumpled(seed, strength)
             scene, free, _ = marked(name, faces, x)
             for patch in patches_of(scene, free):
-                assert len(pliant.dcd(faces[patch], x, culling="brute")) == 0
+                assert len(pliant.dcd(faces[patch], x, tuning=pliant.Tuning(culling="brute"))) == 0
                 patches, faces_free = patches + 1, faces_free + len(patch)
             faces_all += len(faces)
     assert patches > 50
@@ -162,7 +161,10 @@ def test_a_contour_that_winds_twice(name):
         faces, x = fan(count, 2)
         scene, free, _ = marked(name, faces, x)
         assert free[1] == 0
-        assert all(len(pliant.dcd(faces[patch], x, culling="brute")) == 0 for patch in patches_of(scene, free))
+        assert all(
+            len(pliant.dcd(faces[patch], x, tuning=pliant.Tuning(culling="brute"))) == 0
+            for patch in patches_of(scene, free)
+        )
         expected = run("boxes", faces, x)
         assert len(expected) > 0
         assert_identical(run(name, faces, x), expected)
@@ -242,5 +244,5 @@ def test_unknown_names():
     with pytest.raises(OptionError, match="continuous_contours"):
         Baseline("cbc", [(0, 1, 2)])
     with pytest.raises(OptionError, match="cones"):
-        Baseline("boxes", [(0, 1, 2)], culling="brute")
+        Baseline("boxes", [(0, 1, 2)], tuning=pliant.Tuning(culling="brute"))
     assert "boxes" in repr(Baseline("boxes", [(0, 1, 2)]))

@@ -49,13 +49,13 @@ def test_patches_of_any_size(exponent):
     """Denormal to huge: products overflow and vanish, results do not change."""
     for name, patch in PATCHES.items():
         x0, x1 = (np.ldexp(x, exponent) for x in (patch.x0, patch.x1))
-        contacts = pliant.ccd(patch.mesh, x0, x1, culling="brute")
+        contacts = pliant.ccd(patch.mesh, x0, x1, tuning=pliant.Tuning(culling="brute"))
         assert len(contacts) > 5, name
         crossing = pliant.dcd(patch.mesh, x1)
         for culling in ("cones", "cones+front"):
-            assert_identical(pliant.ccd(patch.mesh, x0, x1, culling=culling), contacts)
-            assert pliant.safe_step(patch.mesh, x0, x1, culling=culling).t == contacts.toi.min()
-            assert_identical(pliant.dcd(patch.mesh, x1, culling=culling), crossing)
+            assert_identical(pliant.ccd(patch.mesh, x0, x1, tuning=pliant.Tuning(culling=culling)), contacts)
+            assert pliant.safe_step(patch.mesh, x0, x1, tuning=pliant.Tuning(culling=culling)).t == contacts.toi.min()
+            assert_identical(pliant.dcd(patch.mesh, x1, tuning=pliant.Tuning(culling=culling)), crossing)
 
 
 # ---- what the test proves, in fractions
@@ -309,15 +309,15 @@ def test_free_nodes_have_no_contact(make, amplitude):
     for seed in range(12):
         faces, x0, x1 = make(seed, amplitude)
         scene, fitted = marked(faces, x0, x1)
-        contacts = pliant.ccd(faces, x0, x1, culling="brute" if seed < 4 else "boxes")
-        marks, leaves = fitted.forest.free, 1 << scene.tree.depth
+        contacts = pliant.ccd(faces, x0, x1, tuning=pliant.Tuning(culling="brute" if seed < 4 else "boxes"))
+        marks, leaves = fitted.forest.free, 1 << scene.hierarchy.tree.depth
         nodes = np.flatnonzero(marks == FREE).tolist()
         for node in nodes:
             assert inside(contacts, faces, faces_below(scene, node)) == 0
         for node in nodes if seed < 1 else nodes[:3]:
             chosen = faces[faces_below(scene, node)]
-            assert len(pliant.ccd(chosen, x0, x1, culling="brute")) == 0
-            assert len(pliant.dcd(chosen, x0, culling="brute")) == 0
+            assert len(pliant.ccd(chosen, x0, x1, tuning=pliant.Tuning(culling="brute"))) == 0
+            assert len(pliant.dcd(chosen, x0, tuning=pliant.Tuning(culling="brute"))) == 0
             faces_in_free = max(faces_in_free, len(chosen))
         lowest = marks[leaves // 2 : leaves]  # of some 7 faces
         low += len(lowest)
@@ -357,7 +357,7 @@ def test_a_tiny_sheet_in_a_large_scene():
             x0, x1 = (np.concatenate((np.ldexp(x - x.mean(axis=0), exponent), [[1.0, 1.0, 1.0]])) for x in (x0, x1))
             mesh = pliant.TriMesh(faces, points=[len(x0) - 1])
             contacts, crossing = pliant.ccd(mesh, x0, x1), pliant.dcd(mesh, x0)
-            assert_identical(pliant.ccd(mesh, x0, x1, culling="cones"), contacts)
-            assert_identical(pliant.dcd(mesh, x0, culling="cones"), crossing)
+            assert_identical(pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="cones")), contacts)
+            assert_identical(pliant.dcd(mesh, x0, tuning=pliant.Tuning(culling="cones")), crossing)
             found += len(contacts)
     assert found > 1000

@@ -234,7 +234,7 @@ def test_many_of_every_family_within_bounds(kind):
 def test_no_queries(kind, empty):
     answer = TESTS[kind](empty, empty)
     assert len(answer) == 0
-    assert repr(answer) == "Queries(0 of 0 hit)"
+    assert repr(answer) == "PairContacts(0 of 0 hit)"
     assert answer.hit.dtype == bool
     assert (answer.weights.shape, answer.normal.shape) == ((0, 4), (0, 3))
 

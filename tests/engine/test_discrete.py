@@ -135,7 +135,7 @@ def test_options_change_nothing(culling):
     for mesh, x in ((pliant.TriMesh(faces), x) for faces, x in map(random_mesh, range(3))):
         found = pliant.dcd(mesh, x, threads=1)
         for options in ({"bounds": "18-dop"}, {"bounds": "24-dop", "threads": 2}, {"threads": 3}):
-            assert_identical(pliant.dcd(mesh, x, culling=culling, **options), found)
+            assert_identical(pliant.dcd(mesh, x, tuning=pliant.Tuning(culling=culling), **options), found)
 
 
 def test_names_do_not_matter():
@@ -173,12 +173,16 @@ def test_within_and_between_objects(culling):
     same = label[every.faces[:, 0]] == label[every.faces[:, 1]]
     assert 0 < np.count_nonzero(same) < len(every)
     for options in ({}, {"objects": objects}):
-        assert_identical(pliant.dcd(faces, x, pairs="self", culling=culling, **options), every[same])
-        assert_identical(pliant.dcd(faces, x, pairs="inter", culling=culling, **options), every[~same])
-        assert_identical(pliant.dcd(faces, x, culling=culling, **options), every)
+        assert_identical(
+            pliant.dcd(faces, x, pairs="self", tuning=pliant.Tuning(culling=culling), **options), every[same]
+        )
+        assert_identical(
+            pliant.dcd(faces, x, pairs="inter", tuning=pliant.Tuning(culling=culling), **options), every[~same]
+        )
+        assert_identical(pliant.dcd(faces, x, tuning=pliant.Tuning(culling=culling), **options), every)
     one = np.zeros(len(x), int)
-    assert len(pliant.dcd(faces, x, objects=one, pairs="inter", culling=culling)) == 0
-    assert_identical(pliant.dcd(faces, x, objects=one, pairs="self", culling=culling), every)
+    assert len(pliant.dcd(faces, x, objects=one, pairs="inter", tuning=pliant.Tuning(culling=culling))) == 0
+    assert_identical(pliant.dcd(faces, x, objects=one, pairs="self", tuning=pliant.Tuning(culling=culling)), every)
 
 
 def split_faces(faces, x):
@@ -193,7 +197,7 @@ def test_merge_takes_equal_positions_for_one():
     expected = pliant.dcd(faces, x)
     assert len(expected) > 10
     for culling in ("boxes", "cones", "brute"):
-        merged = pliant.dcd(own_faces, own_x, merge=True, culling=culling)
+        merged = pliant.dcd(own_faces, own_x, merge=True, tuning=pliant.Tuning(culling=culling))
         np.testing.assert_array_equal(merged.faces, expected.faces)
         np.testing.assert_array_equal(merged.coplanar, expected.coplanar)
         np.testing.assert_allclose(merged.segments, expected.segments, rtol=0, atol=1e-15)
@@ -226,7 +230,7 @@ def test_loose_edges_and_points_take_no_part():
     for culling in ("boxes", "cones", "brute"):
         for merge in (False, True):
             expected = pliant.dcd(faces, x, merge=merge)
-            assert_identical(pliant.dcd(mesh, longer, culling=culling, merge=merge), expected)
+            assert_identical(pliant.dcd(mesh, longer, tuning=pliant.Tuning(culling=culling), merge=merge), expected)
 
 
 @pytest.mark.unit
@@ -266,7 +270,7 @@ def test_the_table():
     table = pytest.importorskip("pandas") and found.to_pandas()
     assert len(table) == len(found)
     assert table["face_1"].tolist() == found.faces[:, 1].tolist()
-    names = [stage.name for stage in pliant.dcd(faces, x, culling="cones").stages]
+    names = [stage.name for stage in pliant.dcd(faces, x, tuning=pliant.Tuning(culling="cones")).stages]
     assert {"topology", "hierarchy", "fit", "cones", "contours", "traversal"} <= set(names)
     stages = {stage.name: stage for stage in found.stages}
     assert "cones" not in stages
@@ -309,7 +313,7 @@ def test_files_with_known_intersections(name, data_folder):
         shared = [len(set(corners[i]) & set(corners[j])) for i, j in pairs_of(found)]
         assert (shared.count(0), sum(k > 0 for k in shared)) == split
     for culling in ("cones",) if "7081" in name else ("front", "cones", "cones+front"):
-        assert_identical(pliant.dcd(faces, x, merge=True, culling=culling, threads=3), found)
+        assert_identical(pliant.dcd(faces, x, merge=True, tuning=pliant.Tuning(culling=culling), threads=3), found)
     if "7081" not in name and len(faces) < 1200:  # fractions are slow
         place = np.empty((same.max() + 1, 3))
         place[same.ravel()] = x
@@ -324,7 +328,7 @@ def test_a_kicking_body(data_folder):
     for x in frames:
         found = pliant.dcd(faces, x)
         counts.append(len(found))
-        assert_identical(pliant.dcd(faces, x, culling="cones"), found)
+        assert_identical(pliant.dcd(faces, x, tuning=pliant.Tuning(culling="cones")), found)
         assert_identical(pliant.dcd(faces, x.astype(np.float64)), found)
     assert max(counts) > 0
 

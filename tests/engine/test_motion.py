@@ -110,7 +110,7 @@ def test_rigid_ends_where_its_transform_takes_it(angle):
 
 def test_a_vertex_far_away_that_nobody_uses_does_not_matter():
     x = np.vstack((TRIANGLE, TRIANGLE + (0, 0, 1e-4), [(1e12, 0, 0)]))
-    assert len(pliant.ccd(TWO, x, x, solver="advance")) == 0
+    assert len(pliant.ccd(TWO, x, x, accuracy=pliant.Accuracy(solver="advance"))) == 0
     far = x[:6] + 1e6
     assert len(pliant.ccd(TWO, far, far, min_distance=1e-9)) == 0
 
@@ -137,8 +137,8 @@ def test_what_begins_within_unequal_radii_may_leave(initial):
     x1 = x0.copy()
     x1[3, 2] = 1.0
     mesh = pliant.TriMesh(ONE, points=[3])
-    assert pliant.safe_step(mesh, x0, x1, min_distance=[0.6, 0, 0, 0], initial=initial).t == 1.0
-    assert pliant.safe_step(mesh, x0, x1, min_distance=[0.6, 0, 0, 0]).t == 0.0
+    assert pliant.safe_step(mesh, x0, x1, radii=[0.6, 0, 0, 0], initial=initial).t == 1.0
+    assert pliant.safe_step(mesh, x0, x1, radii=[0.6, 0, 0, 0]).t == 0.0
 
 
 def turning(objects):
@@ -208,6 +208,8 @@ def test_a_contact_at_the_end_of_a_long_arm():
     tip = np.array([(arm, 0, 0), (arm - 1, 0, -1), (arm - 1, 0, 1)])
     wall = np.array([(arm - 1, 1e-7, -9), (arm + 9, 1e-7, 0), (arm - 1, 1e-7, 9)])
     x = np.concatenate((tip, wall))
-    contacts = pliant.ccd([(0, 1, 2), (3, 4, 5)], x, motion=pliant.Rigid(matrix), tolerance=1e-9)
+    contacts = pliant.ccd(
+        [(0, 1, 2), (3, 4, 5)], x, motion=pliant.Rigid(matrix), accuracy=pliant.Accuracy(tolerance=1e-9)
+    )
     assert len(contacts) > 0
     assert contacts.toi.min() == pytest.approx(0.2, abs=0.05)

@@ -42,7 +42,7 @@ def thresholds(gap, d, initial, keep):
 def test_scenes(name, width, initial):
     motion, d = scene(name, width)
     keep = 0.5
-    step = pliant.safe_step(*motion, min_distance=d, initial=initial, keep=keep)
+    step = pliant.safe_step(*motion, min_distance=d, initial=initial)
     assert 0 <= step.t <= 1
     assert step.t == float(step)
     scale = np.ptp(motion.x0, axis=0).max()
@@ -88,27 +88,27 @@ def test_distance_zero_changes_nothing(name):
 
 # height and depth of the vertex, distance, policy, part to keep, and the height where it has to stop
 FALLS = {
-    "not yet within": (2, -2, 0.5, "stop", 0.5, 0.5),
-    "not yet within, ignoring": (2, -2, 0.5, "ignore", 0.5, 0.5),
-    "not yet within, relative": (2, -2, 0.5, "relative", 0.5, 0.5),
-    "within": (0.25, -2, 0.5, "stop", 0.5, 0.25),
-    "within and leaving": (0.25, 3, 0.5, "stop", 0.5, 0.25),
-    "within, only contact counts": (0.25, -2, 0.5, "ignore", 0.5, 0),
-    "within, half of it kept": (0.25, -2, 0.5, "relative", 0.5, 0.125),
-    "within, most of it kept": (0.25, -2, 0.5, "relative", 0.9, 0.225),
-    "within and leaving, ignored": (0.25, 3, 0.5, "ignore", 0.5, 3),
-    "within and leaving, relative": (0.25, 3, 0.5, "relative", 0.5, 3),
-    "on the face": (0, 3, 0.5, "stop", 0.5, 0),
-    "on the face, ignoring": (0, 3, 0.5, "ignore", 0.5, 0),
-    "on the face, relative": (0, 3, 0.5, "relative", 0.5, 0),
-    "never within": (2, 1, 0.5, "stop", 0.5, 1),
+    "not yet within": (2, -2, 0.5, "stop", 0.5),
+    "not yet within, ignoring": (2, -2, 0.5, "ignore", 0.5),
+    "not yet within, relative": (2, -2, 0.5, 0.5, 0.5),
+    "within": (0.25, -2, 0.5, "stop", 0.25),
+    "within and leaving": (0.25, 3, 0.5, "stop", 0.25),
+    "within, only contact counts": (0.25, -2, 0.5, "ignore", 0),
+    "within, half of it kept": (0.25, -2, 0.5, 0.5, 0.125),
+    "within, most of it kept": (0.25, -2, 0.5, 0.9, 0.225),
+    "within and leaving, ignored": (0.25, 3, 0.5, "ignore", 3),
+    "within and leaving, relative": (0.25, 3, 0.5, 0.5, 3),
+    "on the face": (0, 3, 0.5, "stop", 0),
+    "on the face, ignoring": (0, 3, 0.5, "ignore", 0),
+    "on the face, relative": (0, 3, 0.5, 0.5, 0),
+    "never within": (2, 1, 0.5, "stop", 1),
 }
 
 
 @pytest.mark.parametrize("name", FALLS)
 def test_falls(name):
-    height, depth, d, initial, keep, stop = FALLS[name]
-    step = pliant.safe_step(*falling(height, depth), min_distance=d, initial=initial, keep=keep)
+    height, depth, d, initial, stop = FALLS[name]
+    step = pliant.safe_step(*falling(height, depth), min_distance=d, initial=initial)
     expected = (height - stop) / (height - depth)
     assert step.t <= expected
     assert step.t == pytest.approx(expected, abs=2e-5)
@@ -124,7 +124,7 @@ def test_many_steps_never_lead_through():
     d = 0.25
     mesh, x, goal = falling(2, -2)
     for _ in range(20):
-        step = pliant.safe_step(mesh, x, goal, min_distance=d, initial="relative", keep=0.5)
+        step = pliant.safe_step(mesh, x, goal, min_distance=d, initial=0.5)
         assert step.positions[3, 2] > 0
         x = step.positions
     assert x[3, 2] < d + 1e-4
@@ -132,8 +132,8 @@ def test_many_steps_never_lead_through():
 
 def test_radii_of_the_vertices():
     mesh, x0, x1 = falling(2, -2)
-    one = pliant.safe_step(mesh, x0, x1, min_distance=np.array([0, 0, 0, 0.5]))
-    other = pliant.safe_step(mesh, x0, x1, min_distance=np.array([0.2, 0.2, 0.2, 0.3]))
+    one = pliant.safe_step(mesh, x0, x1, radii=np.array([0, 0, 0, 0.5]))
+    other = pliant.safe_step(mesh, x0, x1, radii=np.array([0.2, 0.2, 0.2, 0.3]))
     assert one.t == pytest.approx(other.t, abs=1e-5) == pytest.approx(1.5 / 4, abs=1e-5)
 
 
@@ -142,9 +142,9 @@ def test_radii_of_the_vertices():
     [
         {"initial": "maybe"},
         {"initial": None},
-        {"initial": "relative", "keep": -0.1},
-        {"initial": "relative", "keep": 1.5},
-        {"initial": "relative", "keep": np.nan},
+        {"initial": -0.1},
+        {"initial": 1.5},
+        {"initial": np.nan},
     ],
     ids=str,
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.hierarchy.build import WORN_OUT, fit_nodes, label_ranges, split_elements, tree_cost
+from pliant.hierarchy.build import REBUILD_RATIO, fit_nodes, label_ranges, split_elements, tree_cost
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import (
     ALL,
@@ -180,7 +180,7 @@ def test_a_mixed_up_tree_is_worn_out():
     cost = tree_cost(nodes)
     assert tree_cost(fit_nodes(place_bounds + 3.0, begin)) == pytest.approx(cost)
     mixed = fit_nodes(np.random.default_rng(1).permutation(place_bounds), begin)
-    assert tree_cost(mixed) > WORN_OUT * cost
+    assert tree_cost(mixed) > REBUILD_RATIO * cost
     assert sorted(order.tolist()) == list(range(257))
 
 

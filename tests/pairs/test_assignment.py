@@ -10,7 +10,7 @@ import pytest
 
 from pliant import TriMesh, scenes
 from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.engine.prepare import roles_of
+from pliant.engine.assignment import roles_of
 from pliant.hierarchy.traverse import ALL, INTER, SELF, WITH_EDGES, WITH_VERTICES
 from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_VERTEX_FACE
 from pliant.mesh.features import Elements, elements_of, gather_features, owned_by_first
@@ -190,7 +190,7 @@ def test_few_owners_bring_up_every_feature_pair_once(name):
     mesh = MESHES[name]
     for seed in range(3):
         setting = Setting.of(mesh, seed=seed, assign=few_owners)
-        a, b = roles_of(setting.owned, "static")[setting.pairs.T]
+        a, b = roles_of(setting.owned)[setting.pairs.T]
         busy = ((a | b) & WITH_VERTICES > 0) | (a & b & WITH_EDGES > 0)
         assert setting.static(setting.pairs[busy]) == setting.static() == feature_pairs(mesh)
 

@@ -113,7 +113,7 @@ def test_no_surface_to_leave_by():
     assert set(found.vertices) == {4, 5, 6, 7}
     assert np.isnan(found.depth).all()
     assert np.isnan(found.direction).all()
-    assert repr(found).startswith("Insides(4 vertices in ")
+    assert repr(found).startswith("InsideCells(4 vertices in ")
     assert "deepest" not in repr(found)
 
 

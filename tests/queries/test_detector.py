@@ -23,8 +23,8 @@ def frames_of(name, frames=4):
 @pytest.fixture
 def deep_front(monkeypatch):
     """Fronts from the root down to the leaves: with the usual numbers those of small scenes have one or two levels."""
-    monkeypatch.setattr("pliant.queries.detector.SEEDS", 1)
-    monkeypatch.setattr(pliant.Detector, "above_leaves", 0)
+    monkeypatch.setattr("pliant.engine.memory.SEEDS", 1)
+    monkeypatch.setattr("pliant.engine.memory.Engine.above_leaves", 0)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -42,7 +42,7 @@ def test_cones_cull_something():
     culled, pairs, pairs_without = {}, 0, 0
     for name in SCENES:
         mesh, frames = frames_of(name, 2)
-        stages = {s.name: s for s in pliant.ccd(mesh, *frames, culling="cones").stages}
+        stages = {s.name: s for s in pliant.ccd(mesh, *frames, tuning=pliant.Tuning(culling="cones")).stages}
         without = {s.name: s for s in pliant.ccd(mesh, *frames).stages}
         tests = stages["contours"]
         culled[name] = tests.pairs_in - tests.pairs_out
@@ -57,7 +57,7 @@ def test_cones_cull_something():
 @pytest.mark.parametrize("name", SCENES)
 def test_each_frame_is_that_of_a_fresh_query(name, culling, deep_front):
     mesh, frames = frames_of(name, 4)
-    detector = pliant.Detector(mesh, culling=culling, threads=2)
+    detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling), threads=2)
     assert len(detector.advance(frames[0])) == 0
     for x0, x1 in pairwise(frames):
         assert_identical(detector.intersections(x0), pliant.dcd(mesh, x0))
@@ -70,7 +70,7 @@ def test_back_and_forth_and_standing_still(culling, deep_front):
     """Fronts go down and up again: what is closed in one frame opens in the next."""
     for name in ("crumpled_sheet", "twisting", "flowing_cloth"):
         mesh, frames = frames_of(name, 4)
-        detector = pliant.Detector(mesh, culling=culling)
+        detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling))
         detector.advance(frames[0])
         at, found = frames[0], 0
         for k in (1, 0, 3, 3, 0, 2, 1, 3, 0):
@@ -87,7 +87,10 @@ def test_back_and_forth_and_standing_still(culling, deep_front):
 def test_options_of_the_detector(options, threads):
     for name in ("ball_heap", "squishy_ball"):
         mesh, frames = frames_of(name, 4)
-        detectors = [pliant.Detector(mesh, culling=c, threads=threads, **options) for c in ("cones", "cones+front")]
+        detectors = [
+            pliant.Detector(mesh, tuning=pliant.Tuning(culling=c), threads=threads, **options)
+            for c in ("cones", "cones+front")
+        ]
         fresh = [pliant.ccd(mesh, x0, x1, **options) for x0, x1 in pairwise(frames)]
         for detector in detectors:
             detector.advance(frames[0])
@@ -100,13 +103,13 @@ def test_options_of_the_detector(options, threads):
 def test_patches_that_cones_must_not_cull(name, culling, deep_front):
     """Frame after frame, out of a position in which everything is free and back."""
     mesh, x0, x1, _ = PATCHES[name]
-    detector = pliant.Detector(mesh, culling=culling)
+    detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling))
     at, found = x0, 0
     detector.advance(x0)
     for x in (x1, x0, (x0 + x1) / 2, x1, x1 + 0.25, x0):
         contacts = detector.advance(x)
-        assert_identical(contacts, pliant.ccd(mesh, at, x, culling="brute"))
-        assert_identical(detector.intersections(x), pliant.dcd(mesh, x, culling="brute"))
+        assert_identical(contacts, pliant.ccd(mesh, at, x, tuning=pliant.Tuning(culling="brute")))
+        assert_identical(detector.intersections(x), pliant.dcd(mesh, x, tuning=pliant.Tuning(culling="brute")))
         at, found = x, found + len(contacts)
     assert found > 20
 
@@ -125,13 +128,13 @@ def flat_then_curled(frame, n=14):
 def test_a_patch_that_is_culled_opens_and_closes_again(deep_front):
     """The whole sheet is one free patch, and the front one pair, or none; then it is not, and again."""
     faces = flat_then_curled(0)[0]
-    detector = pliant.Detector(faces, culling="cones+front")
+    detector = pliant.Detector(faces, tuning=pliant.Tuning(culling="cones+front"))
     at, sizes, found = flat_then_curled(0)[1], [], 0
     detector.advance(at)
     for frame in (0, 0, 1, 2, 3, 0, 3, 7, 1, 0):
         x = flat_then_curled(frame)[1]
         contacts = detector.advance(x)
-        assert_identical(contacts, pliant.ccd(faces, at, x, culling="brute"))
+        assert_identical(contacts, pliant.ccd(faces, at, x, tuning=pliant.Tuning(culling="brute")))
         at, found = x, found + len(contacts)
         sizes.append(detector.front_size)
     assert found > 100
@@ -141,8 +144,8 @@ def test_a_patch_that_is_culled_opens_and_closes_again(deep_front):
 def rebuilds(detector, monkeypatch):
     """Counts how often the tree is built."""
     count = []
-    build = detector._built
-    monkeypatch.setattr(detector, "_built", lambda *args: count.append(1) or build(*args))
+    build = detector._engine._build
+    monkeypatch.setattr(detector._engine, "_build", lambda *args: count.append(1) or build(*args))
     return count
 
 
@@ -152,7 +155,7 @@ def test_a_tree_that_is_worn_out_is_built_anew(culling, monkeypatch):
     (errata 23)."""
     made = pliant.scenes.load("ball_heap", triangles=400, frames=2)
     mesh, rng = pliant.TriMesh(made.faces), np.random.default_rng(1)
-    detector = pliant.Detector(mesh, culling=culling)
+    detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling))
     count = rebuilds(detector, monkeypatch)
     label = made.objects
     middle = np.array([made.x0[label == k].mean(axis=0) for k in range(label.max() + 1)])
@@ -176,7 +179,7 @@ def test_soups():
         mesh, x0, x1 = soup(seed)
         assert len(assert_same_everywhere(mesh, x0, x1)[0]) > 50
         for culling in CULLINGS:
-            detector = pliant.Detector(mesh, culling=culling)
+            detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling))
             detector.advance(x0)
             for a, b in ((x0, x1), (x1, x0), (x0, x0), (x0, x1)):
                 assert_identical(detector.advance(b), pliant.ccd(mesh, a, b))
@@ -201,14 +204,14 @@ def test_the_first_frame_has_nothing_to_move_from():
 def test_an_empty_mesh():
     for x in (np.empty((0, 3)), np.zeros((4, 3))):
         for culling in CULLINGS:
-            detector = pliant.Detector(pliant.TriMesh(), culling=culling, threads=1)
+            detector = pliant.Detector(pliant.TriMesh(), tuning=pliant.Tuning(culling=culling), threads=1)
             for _ in range(3):
                 assert len(detector.advance(x)) == 0
                 assert len(detector.intersections(x)) == 0
             assert detector.front_size == 0
-            assert len(pliant.ccd([], x, x, culling=culling, threads=1)) == 0
-            assert len(pliant.dcd([], x, culling=culling, threads=1)) == 0
-            assert pliant.safe_step([], x, x, culling=culling, threads=1).t == 1.0
+            assert len(pliant.ccd([], x, x, tuning=pliant.Tuning(culling=culling), threads=1)) == 0
+            assert len(pliant.dcd([], x, tuning=pliant.Tuning(culling=culling), threads=1)) == 0
+            assert pliant.safe_step([], x, x, tuning=pliant.Tuning(culling=culling), threads=1).t == 1.0
 
 
 def test_one_face_or_two():
@@ -216,11 +219,11 @@ def test_one_face_or_two():
     x1 = x0 - np.repeat([[0, 0, 0], [0, 0, 1.5]], 3, axis=0)
     for culling in CULLINGS:
         for faces, count in (([(0, 1, 2)], 0), ([(0, 1, 2), (3, 4, 5)], 1)):
-            detector = pliant.Detector(faces, culling=culling)
+            detector = pliant.Detector(faces, tuning=pliant.Tuning(culling=culling))
             detector.advance(x0)
             contacts = detector.advance(x1)
             assert len(contacts) == count
-            assert_identical(contacts, pliant.ccd(faces, x0, x1, culling="brute"))
+            assert_identical(contacts, pliant.ccd(faces, x0, x1, tuning=pliant.Tuning(culling="brute")))
             assert len(detector.intersections(x1)) == count
 
 
@@ -239,7 +242,7 @@ def test_positions_may_be_changed_afterwards():
 def test_tables_of_frames_before_stay_as_they_are():
     """Bounds of one frame are filled in where those of the frame before were, of both queries: no table may see it."""
     mesh, frames = frames_of("twisting")
-    detector = pliant.Detector(mesh, culling="cones+front", threads=2)
+    detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling="cones+front"), threads=2)
     contacts, crossings = [], []
     for x in frames:
         contacts.append(detector.advance(x))
@@ -254,7 +257,7 @@ def test_tables_of_frames_before_stay_as_they_are():
 
 def test_intersections_leave_the_motion_alone():
     mesh, frames = frames_of("crumpled_sheet", 3)
-    detector = pliant.Detector(mesh, culling="cones+front")
+    detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling="cones+front"))
     assert_identical(detector.intersections(frames[2]), pliant.dcd(mesh, frames[2]))  # before any motion
     detector.advance(frames[0])
     detector.intersections(frames[2])
@@ -267,7 +270,7 @@ def test_errors_are_named(first):
     bad = x.copy()
     bad[7, 1] = np.nan
     for culling in CULLINGS:
-        detector = pliant.Detector(faces, culling=culling)
+        detector = pliant.Detector(faces, tuning=pliant.Tuning(culling=culling))
         for _ in range(2):  # in the first frame and after it
             with pytest.raises(pliant.MeshError, match=r"x\[7, 1\] is nan"):
                 detector.advance(bad)
@@ -287,12 +290,14 @@ def test_errors_are_named(first):
     with pytest.raises(pliant.MeshError, match="face 0 refers to vertex 5, but there are 4"):
         pliant.Detector([(0, 1, 5)]).advance(np.zeros((4, 3)))
     with pytest.raises(pliant.MeshError, match="culling='cone' is not known"):
-        pliant.Detector(faces, culling="cone")
+        pliant.Detector(faces, tuning=pliant.Tuning(culling="cone"))
 
 
 def test_repr_and_labels():
     faces, x = sheet(2, 2)
-    detector = pliant.Detector(faces, objects=np.zeros(len(x), int), pairs="inter", culling="front")
+    detector = pliant.Detector(
+        faces, objects=np.zeros(len(x), int), pairs="inter", tuning=pliant.Tuning(culling="front")
+    )
     assert "front" in repr(detector)
     detector.advance(x)
     assert len(detector.advance(x[::-1])) == 0
@@ -303,7 +308,7 @@ def test_repr_and_labels():
 def test_intersections_with_dynamic_assignment():
     """Orphans are pairs of features; the discrete query once stopped at them with NotImplementedError."""
     scene = pliant.scenes.load("crumpled_sheet", 400, frames=3)
-    detector = pliant.Detector(scene.faces, assignment="dynamic")
+    detector = pliant.Detector(scene.faces, tuning=pliant.Tuning(assignment="dynamic"))
     detector.advance(scene.frames[1])
     assert_identical(detector.advance(scene.frames[2]), pliant.ccd(scene.faces, scene.frames[1], scene.frames[2]))
     crossing = detector.intersections(scene.frames[2])
@@ -349,22 +354,25 @@ def test_frames_with_exact_truth(name, data_folder):
         counts = len(file["vf"]), len(file["ee"])
     contacts = pliant.ccd(mesh, x0, x1)
     assert (len(contacts.vf), len(contacts.ee)) == counts
-    assert_identical(pliant.ccd(mesh, x0, x1, culling="cones"), contacts)
-    assert pliant.safe_step(mesh, x0, x1, culling="cones").t == contacts.toi.min()
-    detector = pliant.Detector(mesh, culling="cones+front")
+    assert_identical(pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="cones")), contacts)
+    assert pliant.safe_step(mesh, x0, x1, tuning=pliant.Tuning(culling="cones")).t == contacts.toi.min()
+    detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling="cones+front"))
     detector.advance(x0)
     for _ in range(2):
         assert_identical(detector.advance(x1), contacts)
         detector._x = x0.copy()  # once more, now with a front
     crossing = pliant.dcd(mesh, x1)
-    assert_identical(pliant.dcd(mesh, x1, culling="cones"), crossing)
+    assert_identical(pliant.dcd(mesh, x1, tuning=pliant.Tuning(culling="cones")), crossing)
 
 
 @pytest.mark.data
 def test_a_sequence_of_frames(data_folder):
     with np.load(data_folder / "sequences" / "codimipc_Kick_unfixed_30_65.npz") as file:
         frames, mesh = file["V"].astype(np.float64), pliant.TriMesh(file["F"])
-    detectors = {culling: pliant.Detector(mesh, culling=culling) for culling in ("front", "cones", "cones+front")}
+    detectors = {
+        culling: pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling))
+        for culling in ("front", "cones", "cones+front")
+    }
     for detector in detectors.values():
         detector.advance(frames[0])
     found = 0

@@ -152,7 +152,7 @@ def test_nothing_to_look_at():
     for faces, points in ((CUBE_FACES, np.empty((0, 3))), (np.empty((0, 3), int), CUBE)):
         found = pliant.inside(faces, CUBE, points=points)
         assert len(found) == 0
-        assert repr(found) == "Enclosed(none)"
+        assert repr(found) == "InsideSurface(none)"
         assert found.direction.shape == (0, 3)
 
 
@@ -173,7 +173,7 @@ def test_wrong_input_is_named(given, text):
 def test_the_table_has_rows_and_columns():
     pytest.importorskip("pandas")
     found = pliant.inside(CUBE_FACES, CUBE, points=[[0.5, 0.5, 0.4], [1, 1, 1], [3, 3, 3]])
-    assert repr(found) == "Enclosed(1 points inside, 1 on the surface, deepest 0.4)"
+    assert repr(found) == "InsideSurface(1 points inside, 1 on the surface, deepest 0.4)"
     table = found.to_pandas()
     assert table["vertex"].tolist() == [0, 1]
     assert table["on_surface"].tolist() == [False, True]

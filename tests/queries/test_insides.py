@@ -228,7 +228,7 @@ def test_nothing_inside(cells):
     found = pliant.inside(cells, UNIT_CELLS["tetra"] if cells else [])
     shapes = [getattr(found, name).shape for name in ("vertices", "cells", "weights", "depth", "direction")]
     assert shapes == [(0,), (0,), (0, 8), (0,), (0, 3)]
-    assert repr(found) == "Insides(none)"
+    assert repr(found) == "InsideCells(none)"
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_the_table(tangle):
     assert_identical(found[deep], found[np.flatnonzero(deep)])
     assert_identical(found[2], found[2:3])
     vertices, cells = len(set(found.vertices.tolist())), len(set(found.cells.tolist()))
-    assert repr(found) == f"Insides({vertices} vertices in {cells} cells, deepest {found.depth.max():.6g})"
+    assert repr(found) == f"InsideCells({vertices} vertices in {cells} cells, deepest {found.depth.max():.6g})"
     stages = {stage.name: stage for stage in found.stages}
     assert stages["exact"].pairs_out == k
     assert stages["boxes"].pairs_out == stages["exact"].pairs_in

@@ -122,18 +122,18 @@ def test_threads(run, threads):
 @pytest.mark.parametrize("bounds", ["aabb", "18-dop"])
 def test_bounds(run, bounds):
     motion, d, contacts = run
-    assert_identical(pliant.ccd(*motion, min_distance=d, bounds=bounds), contacts)
+    assert_identical(pliant.ccd(*motion, min_distance=d, tuning=pliant.Tuning(bounds=bounds)), contacts)
 
 
 @pytest.mark.parametrize("filters", [(), ("csat",), ("csat", "dnf", "ncf")], ids="-".join)
 def test_filters_that_prove_less_than_distance_discard_nothing(run, filters):
     motion, d, contacts = run
-    assert_identical(pliant.ccd(*motion, min_distance=d, filters=filters), contacts)
+    assert_identical(pliant.ccd(*motion, min_distance=d, tuning=pliant.Tuning(filters=filters)), contacts)
 
 
 def test_a_distance_is_two_equal_radii(run):
     motion, d, contacts = run
-    found = pliant.ccd(*motion, min_distance=np.full(len(motion.x0), d / 2))
+    found = pliant.ccd(*motion, radii=np.full(len(motion.x0), d / 2))
     for left, right in zip(as_sets(contacts), as_sets(found)):
         assert left.keys() == right.keys()
         np.testing.assert_allclose([left[key] for key in left], [right[key] for key in left], rtol=0, atol=1e-4)
@@ -166,7 +166,7 @@ def test_radii_of_vertices_are_interpolated(kind):
     radii = random_radii(np.random.default_rng(21), count, thick.d)
     mesh, label = mesh_of_queries(kind, count)
     x0, x1 = thick.x0.reshape(-1, 3), thick.x1.reshape(-1, 3)
-    contacts = pliant.ccd(mesh, x0, x1, min_distance=radii.ravel(), objects=label, pairs="self")
+    contacts = pliant.ccd(mesh, x0, x1, radii=radii.ravel(), objects=label, pairs="self")
     query = contacts.vertices[:, 0] // 4
     assert len(set(query.tolist())) == len(query)
     toi = np.full(count, np.nan)
@@ -200,7 +200,7 @@ def test_a_point_that_falls_on_a_corner(radii, height):
     mesh = pliant.TriMesh([(0, 1, 2)], points=[3])
     x0 = np.array([(0, 0, 0), (8, 0, 0), (0, 8, 0), (0, 0, 4)], dtype=np.float64)
     x1 = x0 - np.array([(0, 0, 0)] * 3 + [(0, 0, 8)])
-    contacts = pliant.ccd(mesh, x0, x1, min_distance=radii)
+    contacts = pliant.ccd(mesh, x0, x1, radii=radii)
     assert contacts.vertices.tolist() == [[3, 0, 1, 2]]
     assert (4 - height) / 8 - 1e-5 <= contacts.toi[0] <= (4 - height) / 8
 
@@ -222,7 +222,7 @@ def test_very_small_triangles(edge):
         small = np.column_stack((edge * rng.uniform(0.5, 1.5, (3, 2)) * rng.choice((-1, 1), (3, 2)), np.zeros(3)))
         large = np.column_stack((0.1 * rng.uniform(-1, 1, (3, 2)), np.full(3, rng.uniform(0.4, 0.6))))
         x = np.vstack((small, large))
-        expected = pliant.ccd(faces, x, x, min_distance=0.5, filters=(), culling="brute")
+        expected = pliant.ccd(faces, x, x, min_distance=0.5, tuning=pliant.Tuning(filters=(), culling="brute"))
         missed += len(expected) == 0
         np.testing.assert_array_equal(pliant.ccd(faces, x, x, min_distance=0.5).elements, expected.elements)
     assert 10 < missed < 50

@@ -93,7 +93,7 @@ def test_signs_of_rounded_numbers():
 @pytest.mark.parametrize("solver", ["exact", "advance"])
 def test_the_first_of_fifteen(tried, solver):
     name, x0, x1, (hit, toi, toi_upper) = tried
-    answer = pliant.triangle_triangle(x0, x1, solver=solver)
+    answer = pliant.triangle_triangle(x0, x1, accuracy=pliant.Accuracy(solver=solver))
     first = np.where(hit, toi, np.inf)
     if solver == "exact":
         np.testing.assert_array_equal(answer.hit, hit.any(axis=1))
@@ -130,13 +130,13 @@ def distance_at(x0, x1, times):
 def test_conditions_change_nothing(tried, solver):
     _, x0, x1, _ = tried
     x0, x1 = x0[:600], x1[:600]
-    expected = pliant.triangle_triangle(x0, x1, solver=solver, culls=())
+    expected = pliant.triangle_triangle(x0, x1, accuracy=pliant.Accuracy(solver=solver), culls=())
     assert expected.hit.any()
     rng = np.random.default_rng(3)
     subsets = [c for size in (1, 7, 8) for c in combinations(CULLS, size)]
     subsets += [tuple(rng.permutation(CULLS)[: rng.integers(2, 6)]) for _ in range(10)]
     for culls in subsets:
-        found = pliant.triangle_triangle(x0, x1, solver=solver, culls=culls)
+        found = pliant.triangle_triangle(x0, x1, accuracy=pliant.Accuracy(solver=solver), culls=culls)
         assert_identical(found, expected)
         used = [s.name for s in found.stages if s.name in CULL_NAMES]
         assert used == [n for c, n in zip(CULLS, CULL_NAMES) if c in culls]
@@ -147,7 +147,7 @@ def test_within_a_distance(distance):
     x0, x1 = drifting(1500, 8)
     answer = pliant.triangle_triangle(x0, x1, min_distance=distance)
     assert_identical(answer, pliant.triangle_triangle(x0, x1, min_distance=distance, culls=(), threads=3))
-    assert_identical(answer, pliant.triangle_triangle(x0, x1, min_distance=np.full((1500, 6), distance / 2)))
+    assert_identical(answer, pliant.triangle_triangle(x0, x1, radii=np.full((1500, 6), distance / 2)))
     hit, toi, _ = one_by_one(x0, x1, min_distance=distance)
     np.testing.assert_array_equal(answer.hit, hit.any(axis=1))
     first = np.where(hit, toi, np.inf).min(axis=1)[answer.hit]
@@ -161,7 +161,7 @@ def test_within_a_distance(distance):
 def test_what_is_told_of_a_contact():
     x0, x1 = drifting(3000, 9)
     for solver in ("exact", "advance"):
-        answer = pliant.triangle_triangle(x0, x1, solver=solver)
+        answer = pliant.triangle_triangle(x0, x1, accuracy=pliant.Accuracy(solver=solver))
         hit = answer.hit
         assert 0.2 < hit.mean() < 0.7
         assert set(answer.kind[hit]) == {0, 1}
@@ -183,7 +183,7 @@ def test_what_is_told_of_a_contact():
 
 def test_small_cases_agree_with_rationals():
     x0, x1 = whole(60, 10)
-    answer = pliant.triangle_triangle(x0, x1, solver="exact")
+    answer = pliant.triangle_triangle(x0, x1, accuracy=pliant.Accuracy(solver="exact"))
     for i in range(len(x0)):
         tests = [rational.vertex_face if f < 6 else rational.edge_edge for f in range(15)]
         truths = [test(x0[i, list(q)], x1[i, list(q)]) for test, q in zip(tests, FEATURES)]
@@ -199,9 +199,11 @@ def test_small_cases_agree_with_rationals():
 @pytest.mark.unit
 def test_a_few_pairs():
     x0, x1 = drifting(40, 3)
-    exact = pliant.triangle_triangle(x0, x1, solver="exact", threads=1)
+    exact = pliant.triangle_triangle(x0, x1, accuracy=pliant.Accuracy(solver="exact"), threads=1)
     np.testing.assert_array_equal(exact.hit, one_by_one(x0, x1, threads=1)[0].any(axis=1))
-    assert_identical(exact, pliant.triangle_triangle(x0, x1, solver="exact", culls=(), threads=1))
+    assert_identical(
+        exact, pliant.triangle_triangle(x0, x1, accuracy=pliant.Accuracy(solver="exact"), culls=(), threads=1)
+    )
     advanced = pliant.triangle_triangle(x0, x1, min_distance=0.05, threads=1)
     assert advanced.hit[exact.hit].all()
     assert 0.2 < exact.hit.mean() < 0.8
@@ -212,7 +214,7 @@ def test_a_few_pairs():
 def test_no_pairs():
     none = np.empty((0, 6, 3))
     assert len(pliant.triangle_triangle(none, none)) == 0
-    assert len(pliant.triangle_triangle(none, none, solver="exact")) == 0
+    assert len(pliant.triangle_triangle(none, none, accuracy=pliant.Accuracy(solver="exact"))) == 0
     assert len(pliant.triangle_distance(none)) == 0
     assert repr(pliant.triangle_triangle(none, none)) == "TrianglePairs(0 of 0 hit)"
 

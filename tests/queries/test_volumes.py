@@ -120,10 +120,10 @@ def test_every_contact_once(kind, how):
     expected, pairs, _ = reference(kind, how)
     assert len(expected) > 20
     for assignment in ("static", "dynamic"):
-        contacts = pliant.ccd(pliant.VolumeMesh(cells), x0, x1, assignment=assignment)
+        contacts = pliant.ccd(pliant.VolumeMesh(cells), x0, x1, tuning=pliant.Tuning(assignment=assignment))
         assert len(contacts) == len(expected)  # each once
         assert as_dict(contacts) == expected
-    brute = pliant.ccd(cells, x0, x1, culling="brute", filters=())
+    brute = pliant.ccd(cells, x0, x1, tuning=pliant.Tuning(culling="brute", filters=()))
     assert as_dict(brute) == expected
     assert {s.name: s.pairs_in for s in brute.stages}["exact"] == pairs
 
@@ -138,7 +138,9 @@ def test_as_many_tests_as_pairs_of_features_with_overlapping_bounds(kind, assign
         a, b = (quads[:, :1], quads[:, 1:]) if which == 0 else (quads[:, :2], quads[:, 2:])
         apart = (lower[a].min(axis=1) > upper[b].max(axis=1)) | (lower[b].min(axis=1) > upper[a].max(axis=1))
         count += int(np.count_nonzero(~apart.any(axis=1)))
-    stages = {s.name: s for s in pliant.ccd(cells, x0, x1, filters=(), assignment=assignment).stages}
+    stages = {
+        s.name: s for s in pliant.ccd(cells, x0, x1, tuning=pliant.Tuning(filters=(), assignment=assignment)).stages
+    }
     assert stages["exact"].pairs_in == count
     assert count < reference(kind, "deformed")[1] / 2
 
@@ -236,7 +238,7 @@ def test_safe_step(kind, how):
     cells, x0, x1, _ = deformed(MIXES[kind], how)
     expected = min(reference(kind, how)[0].values())
     for assignment in ("static", "dynamic"):
-        step = pliant.safe_step(cells, x0, x1, assignment=assignment, threads=2)
+        step = pliant.safe_step(cells, x0, x1, tuning=pliant.Tuning(assignment=assignment), threads=2)
         assert step.t == expected
         assert len(pliant.ccd(cells, x0, step.positions)) == 0 or expected == 0.0
 
@@ -248,7 +250,7 @@ def test_within_a_distance(kind):
     expected = pliant.ccd(mesh.features(), x0, x1, min_distance=distance)
     assert len(expected) > 1.2 * len(reference(kind, "deformed")[0])
     for assignment in ("static", "dynamic"):
-        found = pliant.ccd(mesh, x0, x1, min_distance=distance, assignment=assignment)
+        found = pliant.ccd(mesh, x0, x1, min_distance=distance, tuning=pliant.Tuning(assignment=assignment))
         assert_identical(found, expected, without=("cells", "inversion"))  # features know of no cells
     assert pliant.safe_step(mesh, x0, x1, min_distance=distance).t == expected.toi.min()
 
@@ -283,7 +285,7 @@ def test_static_assignment_with_o_sets_misses_and_is_refused():
     assert contacts <= looked_at(True)
     assert len(contacts - looked_at(False)) > 10
     with pytest.raises(pliant.MeshError, match="would miss contacts"):
-        pliant.ccd(mesh, x0, x1, assignment="static with o-sets")
+        pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(assignment="static with o-sets"))
 
 
 def unbounded(*tables):

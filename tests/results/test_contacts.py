@@ -9,7 +9,7 @@ import pytest
 
 import pliant
 from bench.fingerprints import columns_of
-from pliant.queries.detect import DEFAULT_FILTERS
+from pliant.engine.plan import DEFAULT_FILTERS
 from tests.shapes.meshes import scene
 from tests.shapes.tables import assert_identical
 

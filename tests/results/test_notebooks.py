@@ -25,7 +25,7 @@ def results():
         "Contacts": pliant.ccd(FACES, START, END),
         "Intersections": pliant.dcd(FACES, END),
         "Proximity": pliant.proximity(FACES, START, within=2.0),
-        "Insides": pliant.inside(tetra, x),
+        "InsideCells": pliant.inside(tetra, x),
         "Step": pliant.safe_step(FACES, START, END),
     }
 
@@ -43,7 +43,7 @@ def test_cards_have_the_numbers(results):
 
 
 def test_cards_of_nothing(results):
-    for name in ("Contacts", "Intersections", "Proximity", "Insides"):
+    for name in ("Contacts", "Intersections", "Proximity", "InsideCells"):
         assert "0" in words(results[name][:0]._repr_html_())
     assert "nothing" in words(pliant.safe_step(FACES, START, START)._repr_html_())
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-import pliant
 from pliant.culling.contours import star_shaped
 from pliant.culling.outlines import new_outline, surely_simple
-from pliant.engine.prepare import Fitted, Prepared, fit, mark_free_patches, prepare
-from pliant.queries.detect import plan_for
+from pliant.engine.free_patches import mark_free_patches
+from pliant.engine.plan import Tuning, plan_of
+from pliant.engine.scene import Fitted, Scene, build, topology_of
+from pliant.engine.travel import travel_of
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
 from tests.shapes.patches import sheet
@@ -36,20 +37,19 @@ def proves_simple(x0, x1, loop, axis) -> bool:
     return surely_simple(x0, x1, loop, 0, len(loop), tuple(map(float, axis)), size, 0.0, new_outline())
 
 
-def marked(mesh, x0, x1, bounds="aabb", fuzz=0.0) -> tuple[Prepared, Fitted]:
+def marked(mesh, x0, x1, bounds="aabb", fuzz=0.0) -> tuple[Scene, Fitted]:
     """A scene with its tree, and the nodes that cones and contours cull."""
-    plan, crew, tally = plan_for("all", "cones", bounds, (), "static"), Crew(2), Tally()
-    mesh = mesh if isinstance(mesh, pliant.TriMesh) else pliant.TriMesh(mesh)
-    scene = prepare(mesh, x0, x1, None, plan, crew, tally)
-    fitted = fit(scene, bounds, 1.0, 0.0, tally)
+    plan, crew, tally = plan_of(Tuning(culling="cones", bounds=bounds), "all", has_cells=False), Crew(2), Tally()
+    scene, fitted = build(topology_of(mesh), travel_of(x0, x1), plan, crew, tally)
     mark_free_patches(scene, fitted, fuzz, crew, tally)
     return scene, fitted
 
 
-def faces_below(scene: Prepared, node: int) -> np.ndarray:
-    below, leaves = scene.tree.depth - (node.bit_length() - 1), 1 << scene.tree.depth
-    begin, end = (scene.tree.begin[(n << below) - leaves] for n in (node, node + 1))
-    return scene.leaves.face[begin:end]
+def faces_below(scene: Scene, node: int) -> np.ndarray:
+    tree = scene.hierarchy.tree
+    below, leaves = tree.depth - (node.bit_length() - 1), 1 << tree.depth
+    begin, end = (tree.begin[(n << below) - leaves] for n in (node, node + 1))
+    return scene.hierarchy.leaves.face[begin:end]
 
 
 def crumpled(seed, amplitude, n=12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

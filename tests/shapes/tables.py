@@ -33,13 +33,16 @@ def assert_identical(a: Any, b: Any, without: Collection[str] = ()) -> None:
 
 def assert_same_everywhere(mesh, x0, x1, threads=2) -> tuple[pliant.Contacts, pliant.Intersections]:
     """Every culling gives what brute force does, in every query."""
-    contacts, step = pliant.ccd(mesh, x0, x1, culling="brute"), pliant.safe_step(mesh, x0, x1, culling="brute")
+    contacts, step = (
+        pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="brute")),
+        pliant.safe_step(mesh, x0, x1, tuning=pliant.Tuning(culling="brute")),
+    )
     assert step.t == contacts.toi.min(initial=1.0)
     for culling in CULLINGS:
-        assert_identical(pliant.ccd(mesh, x0, x1, culling=culling, threads=threads), contacts)
-        assert_identical(pliant.safe_step(mesh, x0, x1, culling=culling, threads=threads), step)
+        assert_identical(pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling=culling), threads=threads), contacts)
+        assert_identical(pliant.safe_step(mesh, x0, x1, tuning=pliant.Tuning(culling=culling), threads=threads), step)
     for x in (x0, x1):
-        crossing = pliant.dcd(mesh, x, culling="brute")
+        crossing = pliant.dcd(mesh, x, tuning=pliant.Tuning(culling="brute"))
         for culling in CULLINGS:
-            assert_identical(pliant.dcd(mesh, x, culling=culling, threads=threads), crossing)
+            assert_identical(pliant.dcd(mesh, x, tuning=pliant.Tuning(culling=culling), threads=threads), crossing)
     return contacts, crossing

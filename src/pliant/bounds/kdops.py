@@ -29,7 +29,6 @@ _OBLIQUE_ERROR = 3 * UNIT_ROUNDOFF * 4 / 3
 # A squared distance: 1 rounding of a difference, twice in its square, which has 1, and 2 sums.
 _ROUNDED_DOWN = 1.0 - 5 * UNIT_ROUNDOFF * 1800  # which costs nothing
 _UNDERFLOW = 1e-320  # what is rounded among the denormals, 5e-324 each
-UNBOUNDED = 3  # axes of the infinite bounds of brute force
 NO_REACH = np.empty(0)
 
 
@@ -42,11 +41,14 @@ def bound_vertices(
     A horizon before the end needs ROOM: positions there are rounded. With it, the bounds also hold for the motion to
     rounded positions anywhere on the way. reach: (n,) how far around each vertex the bounds go, or none.
     """
-    if bounds == "none":
-        return np.tile(np.array([-np.inf, np.inf] * UNBOUNDED), (len(x0), 1))
     out, oblique = new((len(x0), 2 * AXES[bounds])), _OBLIQUE[: AXES[bounds] - 3]
     crew.run_range(lambda a, b: _bound_vertices(x0, x1, oblique, horizon, room, reach, out, a, b), len(x0))
     return out
+
+
+def unbounded(count: int) -> np.ndarray:
+    """So many bounds that overlap all others: brute force."""
+    return np.tile(np.array([-np.inf, np.inf] * 3), (count, 1))
 
 
 @kernel

@@ -72,7 +72,7 @@ def scan(
     ] = 0.0,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
-    culling: HowCulled = Culling.both,
+    culling: HowCulled = Culling.auto,
     first: First = None,
     last: Last = None,
     every: Every = 1,
@@ -113,6 +113,7 @@ def follow(
     judging: Judging = Judging(), min_distance: float = 0.0,  # noqa: B008 (a tuple of constants)
 ) -> int:  # fmt: skip
     """Scan a sequence: say, write and return what was found."""
+    import pliant
     from pliant.commands.batches import looked_at, together
     from pliant.commands.numbering import shown_all
     from pliant.commands.runs import scan_runs
@@ -122,7 +123,7 @@ def follow(
         run.take_output(file)
     find, pairs, culling = (one.value for one in how)
     crew: dict[str, Any] = {"threads": run.threads, "min_distance": min_distance}
-    wanted: dict[str, Any] = {"find": find, "pairs": pairs, "culling": culling} | crew
+    wanted: dict[str, Any] = {"find": find, "pairs": pairs, "tuning": pliant.Tuning(culling=culling)} | crew
     runs = scan_runs(run, paths, opening, wanted, lambda place: _take_files_of_run(run, files, place))
     if len(runs) > 1:
         run.say(f"{len(runs)} runs: the triangles change between frames, and no motion leads from one run to the next.")

@@ -67,7 +67,9 @@ def _scan(run: Run, path: Path, opening: Opening, how: How) -> Scanned:
     name = path.as_posix()
     try:
         sequence = open_frames(run, [path], opening).sequence
-        found = pliant.scan(sequence, find=find, pairs=pairs, culling=culling, threads=run.threads)
+        found = pliant.scan(
+            sequence, find=find, pairs=pairs, tuning=pliant.Tuning(culling=culling), threads=run.threads
+        )
     except (pliant.MeshError, OSError) as error:
         return Scanned(Case((name,), clip=opening.clip, error=told(path, name, error)))
     return scanned_of(shown_all([path]), opening.clip, found)

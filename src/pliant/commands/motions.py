@@ -57,7 +57,7 @@ def ccd(
     files: StartAndEnd,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
-    culling: HowCulled | None = None,
+    culling: HowCulled = Culling.auto,
     min_distance: Distance = 0.0,
     tangled: HowTangled = Tangled.warn,
     offenders: Offenders = None,
@@ -77,7 +77,7 @@ def ccd(
         from pliant.commands.inputs import Opening
 
         opening = Opening(first, last, every, merge, mesh, rate, clip)
-        how = Find.contacts, pairs, culling or Culling.both
+        how = Find.contacts, pairs, culling
         return follow(
             run, (files, opening), how, Wanted(offenders=offenders), all_rows, "ccd", min_distance=min_distance
         )
@@ -89,8 +89,8 @@ def ccd(
     start, x1 = read_motion(run, a, b, merge)
     with run.bar("Looking") as progress, _pointing_to_check(run, start):
         options = _options(run, start, pairs, tangled, progress)
-        how_culled = (culling or Culling.boxes).value
-        found = pliant.ccd(start.faces, start.x, x1, min_distance=min_distance, culling=how_culled, **options)
+        tuning = pliant.Tuning(culling=culling.value)
+        found = pliant.ccd(start.faces, start.x, x1, min_distance=min_distance, tuning=tuning, **options)
     points = found.points(start.x, x1)
     _say_contacts(run, (start, found, points), b, all_rows)
     if offenders is not None:

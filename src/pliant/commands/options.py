@@ -20,6 +20,7 @@ class Pairs(str, Enum):
 class Culling(str, Enum):
     """How to avoid pairs that cannot touch; changes the time, never the result."""
 
+    auto = "auto"
     boxes = "boxes"
     front = "front"
     cones = "cones"

@@ -125,7 +125,7 @@ def view(
     up: HowUp = None,
     merge: Merged = True,
     pairs: Kind = Pairs.all,
-    culling: HowCulled = Culling.both,
+    culling: HowCulled = Culling.auto,
     first: First = None,
     last: Last = None,
     every: Every = 1,
@@ -134,14 +134,17 @@ def view(
     clip: Clip = None,
 ) -> int:
     """Look at a sequence and its contacts in the browser, live; Ctrl-C ends it."""
+    import pliant
     from pliant.commands.inputs import Opening, open_frames, up_axis
     from pliant.report.tables import merged_words
     from pliant.view import serve
 
     opened = open_frames(run, sequence, Opening(first, last, every, merge, mesh, rate, clip))
     run.say(merged_words(opened.merged), style="dim")
-    how = {"pairs": pairs.value, "culling": culling.value, "up": up_axis(up, opened.sequence), "threads": run.threads}
-    serve(opened.sequence, host=host, port=port, open_browser=browser, **how)
+    serve(
+        opened.sequence, host=host, port=port, open_browser=browser, pairs=pairs.value, threads=run.threads,
+        tuning=pliant.Tuning(culling=culling.value), up=up_axis(up, opened.sequence),
+    )  # fmt: skip
     return CLEAN
 
 

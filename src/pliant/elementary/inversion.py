@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from pliant.arithmetic.vec3 import cross, dot, max_norm, row, sub
 from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import as_positions
 from pliant.runtime.jit import helper, kernel
+from pliant.runtime.log import warn
 
 # At each corner the three edges that leave it, in an order that makes their volume positive in an upright cell. Four
 # edges meet at the apex of a pyramid, which has no such volume: those of its base lead to it.
@@ -51,14 +51,14 @@ def inverted(mesh: VolumeMesh, x: Any) -> np.ndarray:
     return np.flatnonzero(found).astype(np.int32)
 
 
-def warn_inverted(mesh: VolumeMesh, x: Any, *, stacklevel: int = 2) -> np.ndarray:
-    """The same, with one warning that counts them and names the first five; stacklevel as of warnings.warn."""
+def warn_inverted(mesh: VolumeMesh, x: Any) -> np.ndarray:
+    """The same, with one warning that counts them and names the first five."""
     found = inverted(mesh, x)
     if len(found):
         named = ", ".join(str(i) for i in found[:_NAMED])
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
         text = f"{len(found)} of {mesh.solid_count} solid cells are inverted or flat: {named}{more}"
-        warnings.warn(text, stacklevel=stacklevel)
+        warn(text)
     return found
 
 

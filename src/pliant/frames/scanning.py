@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pliant.elementary.inversion import inverted
+from pliant.engine.plan import Tuning
 from pliant.frames.sequence import Sequence
 from pliant.mesh.parts import Membership, membership_of
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
-from pliant.queries.detect import ccd
+from pliant.queries.deprecated import tuning_from
 from pliant.queries.detector import Detector
 from pliant.results.contacts import Contacts, Intersections
 from pliant.results.exports import frame_of
-from pliant.runtime.arrays import choose, thread_count
+from pliant.runtime.arrays import choose
 from pliant.runtime.tally import Stage, Tally
 from pliant.runtime.threads import Progress
 
@@ -231,29 +232,50 @@ def scan(
     *,
     find: str = "both",
     pairs: str = "all",
-    culling: str = "cones+front",
-    min_distance: Any = 0.0,
+    min_distance: float = 0.0,
     merge: bool = False,
+    tuning: Tuning | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    **old: Any,
 ) -> Scan:
     """Every contact between frames and every intersection in a frame, of a whole sequence.
 
     Of solid cells, the boundary is looked at, and in each frame which of them are inside out or flat.
 
-    find : "both", "contacts" or "intersections"
-    pairs, culling, threads : as in ``pliant.Detector``
-    min_distance : contact is where two features come within this distance, as in ``pliant.ccd``; pairs that stay so
-        close have a contact, of toi 0, on the way to every frame
-    merge : take vertices at equal positions in the first frame for one, as files often duplicate them; an error names
-        those that come apart later (``Sequence.merged``)
-    progress : called with the number of frames that are done, and of all of them
+    Parameters
+    ----------
+    sequence : Sequence
+    find : {"both", "contacts", "intersections"}
+    pairs : {"all", "self", "inter"}
+        All pairs, those within one object, or those of different ones.
+    min_distance : float
+        Contact is where two features come within this distance, as in ``pliant.ccd``; pairs that stay so close have a
+        contact, of toi 0, on the way to every frame.
+    merge : bool
+        Take vertices at equal positions in the first frame for one, as files often duplicate them; an error names those
+        that come apart later (``Sequence.merged``).
+    tuning : Tuning, optional
+        Changes the time, never the result.
+    threads : int, optional
+        Number of threads; default: as many as there are cores.
+    progress : callable, optional
+        Called with the number of frames that are done, and of all of them.
+
+    Returns
+    -------
+    Scan
+
+    Raises
+    ------
+    MeshError
+        Where the input is wrong; the message says what and where.
     """
     clock = time.perf_counter()
     frames = []
     if merge:
         sequence = sequence.merged()[0]
-    how: dict[str, Any] = {"find": find, "pairs": pairs, "culling": culling, "threads": threads}
+    how: dict[str, Any] = {"find": find, "pairs": pairs, "tuning": tuning_from(tuning, old, "scan"), "threads": threads}
     for one in scan_frames(sequence, min_distance=min_distance, **how):
         frames.append(one)
         if progress is not None:
@@ -266,25 +288,20 @@ def scan_frames(
     *,
     find: str = "both",
     pairs: str = "all",
-    culling: str = "cones+front",
-    min_distance: Any = 0.0,
+    min_distance: float = 0.0,
+    tuning: Tuning | None = None,
     threads: int | None = None,
 ) -> Iterator[ScannedFrame]:
     """What ``scan`` finds, one frame at a time: nothing of earlier frames is kept."""
     choose(find, "find", LOOKING_FOR)
-    mesh, thick = TriMesh(sequence.faces), bool(np.any(np.asarray(min_distance)))
-    how: dict[str, Any] = {"objects": sequence.objects, "pairs": pairs, "culling": culling}
-    how["threads"] = thread_count(threads)
-    detector, volume = Detector(mesh, **how), _solids(sequence)
-    before, out_before = None, None
+    detector = Detector(
+        TriMesh(sequence.faces), min_distance=min_distance, objects=sequence.objects, pairs=pairs, tuning=tuning,
+        threads=threads,
+    )  # fmt: skip
+    volume, before, out_before = _solids(sequence), None, None
     for place, x in enumerate(sequence):
         clock = time.perf_counter()
-        if find == "intersections":
-            contacts = None
-        elif thick:  # a detector keeps what holds at distance 0 only
-            contacts = None if before is None else ccd(mesh, before, x, min_distance=min_distance, **how)
-        else:
-            contacts = detector.advance(x)
+        contacts = None if find == "intersections" else detector.advance(x)
         between = time.perf_counter()
         crossing = detector.intersections(x) if find != "contacts" else None
         seconds = (between - clock, time.perf_counter() - between)

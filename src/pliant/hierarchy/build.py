@@ -20,7 +20,7 @@ from pliant.runtime.threads import ALONE, Crew
 LEAF_SIZE = 4
 LARGEST_LEAF = 2 * LEAF_SIZE  # where patches are kept whole
 # A refitted tree is rebuilt when its cost has grown so much against what it was built with.
-WORN_OUT = 1.6
+REBUILD_RATIO = 1.6
 TOP_LEVELS = 3  # levels that are split before the threads take one subtree each
 
 

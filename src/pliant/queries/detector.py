@@ -1,153 +1,296 @@
-"""The detector: hierarchy, patches and front that are kept from frame to frame."""
+"""The detector: the engine with its memory, for everybody's queries; the functions are detectors used once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from pliant.engine.discrete import find_intersections
-from pliant.engine.pipeline import SEEDS, find_contacts
-from pliant.engine.prepare import Fitted, Prepared, fit, mark_free_patches, moved, prepare
-from pliant.hierarchy.build import WORN_OUT, tree_cost
-from pliant.hierarchy.front import ABOVE_LEAVES, Front
-from pliant.mesh.subjects import subject_of
-from pliant.queries.detect import CULLINGS, DEFAULT_FILTERS, gate, plan_for, tabulate, tabulate_intersections
-from pliant.results.contacts import Contacts, Intersections
-from pliant.runtime.arrays import Kept, OptionError, ShapeError, as_positions, choose, thread_count
+from pliant.elementary.advance import INITIAL, approach_of, tolerance_of
+from pliant.elementary.inversion import warn_inverted
+from pliant.elementary.paths import STRAIGHT, Paths, straight_paths
+from pliant.engine.memory import Engine
+from pliant.engine.motion import Motion
+from pliant.engine.plan import Accuracy, Plan, Tuning, plan_of
+from pliant.engine.scene import Topology, topology_of
+from pliant.engine.tables import tabulate, tabulate_intersections, tabulate_near
+from pliant.engine.travel import Travel, rest_at, rest_within, travel_of
+from pliant.engine.verified import verified_positions
+from pliant.mesh.subjects import Subject
+from pliant.queries.deprecated import accuracy_from, tuning_from
+from pliant.results.contacts import Contacts, Intersections, Proximity, Step
+from pliant.runtime.arrays import (
+    OptionError,
+    ShapeError,
+    as_number,
+    as_positions,
+    as_radii,
+    choose,
+    thread_count,
+)
 from pliant.runtime.log import logged
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew, Progress
 
+RELATIVE = 0.5  # of the distance at the start, that "relative" keeps
+
 
 class Detector:
-    """Contacts and intersections frame after frame, with what the frames have in common kept.
+    """Queries about one mesh, again and again, with what they have in common kept.
 
         detector = pliant.Detector(faces)
         for x in frames:
             contacts = detector.advance(x)        # while moving here from the frame before; none in the first
             crossing = detector.intersections(x)  # at rest here
 
-    mesh, objects, pairs, bounds, filters, assignment, threads : as in ``pliant.ccd``
-    culling : "boxes", "front", "cones" or "cones+front"; changes the time, never the result
+    Parameters
+    ----------
+    mesh : (m, 3) integers, TriMesh, VolumeMesh or its dict of cells, or a trimesh, meshio or pyvista object
+    min_distance : float
+        Contact is where two features come within this distance.
+    radii : (n,) floats, optional
+        Instead of a distance, radii of the vertices, which interpolate over a feature and add up between two.
+    objects : (n,) integers, optional
+        A label for each vertex; default: connected components.
+    pairs : {"all", "self", "inter"}
+        All pairs, those within one object, or those of different ones.
+    interior : bool
+        Of a volume mesh: all features of its cells take part in contacts, or only those of its boundary.
+    accuracy : Accuracy, optional
+        Who decides whether two features meet.
+    tuning : Tuning, optional
+        Changes the time, never the result.
+    threads : int, optional
+        Number of threads; default: as many as there are cores.
 
-    The hierarchy is built in the first frame, refitted in every other, and built anew when motion has worn it out.
-    Each result is what ``pliant.ccd`` or ``pliant.dcd`` would give. One detector serves one thread at a time.
+    Notes
+    -----
+    Each result is that of the function of the same name, bit for bit, whatever was asked before. The hierarchy is built
+    by the first query, refitted by the others, and built anew when that costs less than to go on with it. An error or
+    an interruption in the middle of a query leaves the detector as it was. One detector serves one thread at a time.
     """
-
-    above_leaves = ABOVE_LEAVES  # levels at which fronts end; 0 for the conventional front
 
     def __init__(
         self,
         mesh: Any,
         *,
+        min_distance: float = 0.0,
+        radii: Any = None,
         objects: Any = None,
         pairs: str = "all",
-        culling: str = "cones",
-        bounds: str = "aabb",
-        filters: Sequence[str] = DEFAULT_FILTERS,
-        assignment: str = "static",
+        interior: bool = True,
+        accuracy: Accuracy | None = None,
+        tuning: Tuning | None = None,
         threads: int | None = None,
+        **old: Any,
     ) -> None:
-        self._subject, self._pairs = subject_of(mesh), pairs
-        if self._subject.volume is not None:
-            raise OptionError(
-                "a Detector keeps surfaces: give it VolumeMesh(cells).surface(), or use pliant.ccd for all of the cells"
-            )
-        self._mesh = self._subject.features
-        self._objects = None if objects is None else np.array(objects)  # a copy: read again when the tree is built anew
-        choose(culling, "culling", CULLINGS[:4])  # brute force has nothing to keep
-        self._plan = plan_for(pairs, culling, bounds, filters, assignment)
-        self._threads = thread_count(threads)
-        self._x: np.ndarray | None = None
+        self._accuracy = accuracy_from(accuracy, old)
+        self._tuning = tuning_from(tuning, old, "Detector")
+        self._topology = topology_of(mesh, objects, interior)
+        self._rule = min_distance, radii
+        self._pairs, self._threads = pairs, thread_count(threads)
+        self._engine = self._engine_of(self._topology)
+        self._surface: Engine | None = None  # of a volume mesh, for what happens at rest
         self._vertex_count: int | None = None
-        self._scene: Prepared | None = None
-        self._fronts: dict[str, Front] = {}
-        self._kept = Kept()
-        self._cost: dict[str, float] = {}  # of the tree, in the first frame of each query
+        self._x: np.ndarray | None = None
 
     def __repr__(self) -> str:
-        return f"Detector({self._mesh!r}, culling={self._plan.culling!r})"
+        return f"Detector({self._about!r}, culling={self._tuning.culling!r})"
+
+    @property
+    def mesh(self) -> Any:
+        """The TriMesh or VolumeMesh that the queries are about."""
+        return self._about
 
     @property
     def front_size(self) -> int:
         """Pairs of nodes in the fronts that are kept; 0 without "front"."""
-        return sum(map(len, self._fronts.values()))
+        return self._engine.front_size
 
-    def advance(self, x: Any, *, progress: Progress | bool | None = None) -> Contacts:
-        """Every contact while the vertices move from the positions of the last call to x, (n, 3); then be there.
+    # ---- queries
 
-        The first call has nothing to move from, and gives an empty table.
+    def contacts(
+        self, x0: Any, x1: Any = None, *, motion: Motion | None = None, progress: Progress | bool | None = None
+    ) -> Contacts:
+        """Every contact while the vertices move from x0 to x1, exactly; ``advance`` still starts where it did.
+
+        Parameters
+        ----------
+        x0, x1 : (n, 3) floats
+            Positions at t = 0 and t = 1.
+        motion : Motion, optional
+            ``pliant.Accelerated``, ``Screw``, ``Rigid`` or ``Affine`` instead of straight lines.
+        progress : bool or callable, optional
+            True for a line on stderr, or a function of (chunks done, chunks in all).
+
+        Returns
+        -------
+        Contacts
+
+        Raises
+        ------
+        MeshError
+            Where the input is wrong; the message says what and where.
         """
         tally, crew = Tally(), Crew(self._threads, progress)
-        start = self._x
-        x = self._checked(x)
-        if start is None:
-            self._x = x.copy()
-            return tabulate(self._subject, None, [], tally)
-        scene, fitted = self._fitted("ccd", start, x, tally)
-        with self._front("ccd") as front:
-            found = find_contacts(scene, fitted, self._plan, crew, tally, front)
+        found = self._contacts(self._travel(x0, x1, motion), crew, tally)
+        return logged("contacts", self, found, tally)
+
+    def advance(self, x: Any, *, progress: Progress | bool | None = None) -> Contacts:
+        """Every contact while the vertices move from the positions of the last call to x; then be there.
+
+        The first call has nothing to move from, and gives an empty table.
+
+        Parameters
+        ----------
+        x : (n, 3) floats
+        progress : as in ``contacts``
+
+        Returns
+        -------
+        Contacts
+        """
+        tally, crew = Tally(), Crew(self._threads, progress)
+        x = self._positions(x, "x")
+        if self._x is None:
+            found = tabulate(self._subject, None, [], tally)
+        else:
+            found = self._contacts(self._between(straight_paths(self._x, x)), crew, tally)
         self._x = x.copy()
-        return logged("advance", self, tabulate(self._subject, scene, found, tally), tally)
+        return logged("advance", self, found, tally)
+
+    def step(
+        self, x0: Any, x1: Any = None, *, motion: Motion | None = None, initial: str | float = "stop",
+        progress: Progress | bool | None = None,
+    ) -> Step:  # fmt: skip
+        """The largest step from x0 towards x1 that is free of contact, the contact that ends it, verified positions.
+
+        Parameters
+        ----------
+        x0, x1, motion, progress : as in ``contacts``
+        initial : {"stop", "ignore"} or float
+            What becomes of pairs that begin within the distance: "stop" (t = 0), "ignore" (only touching counts for
+            them), or the part, from 0 to 1, that they must keep of the distance they begin with.
+
+        Returns
+        -------
+        Step
+        """
+        tally, crew = Tally(), Crew(self._threads, progress)
+        travel, helpers = self._travel(x0, x1, motion, initial), Crew(self._threads)
+        first = self._engine.first_contacts(travel, crew, tally)
+        if not first.found:
+            return logged("step", self, Step(1.0, None, travel.x1.copy(), tally.stages()), tally)
+        contacts = tabulate(self._subject, travel, first.found, tally)
+        contact = contacts[int(np.argmin(contacts.toi))]
+        t = float(contact.toi[0])
+        positions = verified_positions(first.scene, first.plan, first.near, t, helpers, tally)
+        return logged("step", self, Step(t, contact, positions, tally.stages()), tally)
+
+    def near(self, x: Any, within: float, *, progress: Progress | bool | None = None) -> Proximity:
+        """Every vertex and face, and every two edges, that are at most so far from each other at x; each pair once.
+
+        Parameters
+        ----------
+        x : (n, 3) floats
+        within : float
+        progress : as in ``contacts``
+
+        Returns
+        -------
+        Proximity
+        """
+        tally, crew = Tally(), Crew(self._threads, progress)
+        x, engine = self._positions(x, "x"), self._at_rest
+        within = as_number(within, "within", 0.0, np.finfo(float).max)
+        found = engine.near(rest_within(x, within), within, crew, tally)
+        near = tabulate_near(engine.topology.subject, x, found, tally, Crew(self._threads))
+        return logged("near", self, near, tally)
 
     def intersections(self, x: Any, *, progress: Progress | bool | None = None) -> Intersections:
-        """Every pair of triangles that intersect at positions x, (n, 3); ``advance`` still starts where it did."""
+        """Every pair of triangles that intersect at x, exactly, each once; ``advance`` still starts where it did.
+
+        Parameters
+        ----------
+        x : (n, 3) floats
+        progress : as in ``contacts``
+
+        Returns
+        -------
+        Intersections
+        """
         tally, crew = Tally(), Crew(self._threads, progress)
-        x = self._checked(x)
-        scene, fitted = self._fitted("dcd", x, x, tally)
-        with self._front("dcd") as front:
-            found = find_intersections(scene, fitted, self._plan, crew, tally, front)
+        x = self._positions(x, "x")
+        found = self._at_rest.intersections(rest_at(x), crew, tally)
         return logged("intersections", self, tabulate_intersections(found, tally), tally)
 
-    @contextmanager
-    def _front(self, query: str) -> Iterator[Front | None]:
-        """The front of a query, renewed if the frame comes to its end, and forgotten if it does not."""
-        front = self._fronts.pop(query, None)
-        yield front
-        if front is not None:
-            front.renew()
-            self._fronts[query] = front
+    # ---- what they share
 
-    def _checked(self, x: Any) -> np.ndarray:
+    @property
+    def _subject(self) -> Subject:
+        return self._topology.subject
+
+    @property
+    def _about(self) -> Any:
+        return self._subject.volume or self._subject.features
+
+    @property
+    def _at_rest(self) -> Engine:
+        """For what happens at one instant: on the surface of a volume mesh."""
+        if self._subject.cells is None:
+            return self._engine
+        if self._surface is None:
+            subject = Subject(self._subject.cells.surface(), self._subject.volume)
+            self._surface = self._engine_of(Topology(subject, self._topology.objects))
+        return self._surface
+
+    def _engine_of(self, topology: Topology) -> Engine:
+        plan: Plan = plan_of(self._tuning, self._pairs, topology.subject.cells is not None)
+        return Engine(topology, plan, self._threads, adapts=self._tuning.culling == "auto")
+
+    def _contacts(self, travel: Travel, crew: Crew, tally: Tally) -> Contacts:
+        found = self._engine.contacts(travel, crew, tally)
+        return tabulate(self._subject, travel, found, tally, Crew(self._threads))
+
+    def _positions(self, x: Any, name: str) -> np.ndarray:
+        x = as_positions(x, name)
         if self._vertex_count is None:
-            x = gate(self._mesh, x, x, self._objects, self._pairs, ("x", "x"))[1]
+            self._topology.require(len(x))
             self._vertex_count = len(x)
-            return x
-        x = as_positions(x, "x")
-        if len(x) != self._vertex_count:
-            raise ShapeError(f"x has {len(x)} rows, but the frames before had {self._vertex_count}")
+        elif len(x) != self._vertex_count:
+            raise ShapeError(f"{name} has {len(x)} rows, but the frames before had {self._vertex_count}")
         return x
 
-    def _fitted(self, query: str, x0: np.ndarray, x1: np.ndarray, tally: Tally) -> tuple[Prepared, Fitted]:
-        """The scene in this frame with its bounds and free patches; a tree that is worn out is built anew."""
-        scene = self._built(x0, x1, tally) if self._scene is None else moved(self._scene, x0, x1)
-        fitted = self._fit(query, scene, tally)
-        cost = tree_cost(fitted.forest.nodes)
-        if cost > WORN_OUT * self._cost.get(query, np.inf):
-            scene = self._built(x0, x1, tally)
-            fitted = self._fit(query, scene, tally)
-            cost = tree_cost(fitted.forest.nodes)
-        self._cost.setdefault(query, cost)
-        self._scene = scene
-        self._mark_free(scene, fitted, tally)
-        if "front" in self._plan.culling and query not in self._fronts:
-            self._fronts[query] = Front(fitted.forest, self._plan.wanted, SEEDS, self.above_leaves)
-        return scene, fitted
+    def _travel(self, x0: Any, x1: Any, motion: Motion | None, initial: str | float = "stop") -> Travel:
+        """Checked positions and the paths between them; x1 follows from some motions."""
+        if motion is None and x1 is None:
+            raise OptionError("x1 is missing: positions at t = 1, or a motion= that says where it ends")
+        if not (motion is None or isinstance(motion, Motion)):
+            raise OptionError(f"motion={motion!r} is none; choose pliant.Accelerated, Screw, Rigid or Affine")
+        x0 = as_positions(x0, "x0")
+        x1 = None if x1 is None else as_positions(x1, "x1", len(x0))
+        x0 = self._positions(x0, "x0")
+        if motion is None:
+            return self._between(straight_paths(x0, x1), initial)
+        paths = motion.paths(x0, x1, self._topology.named(len(x0)))
+        return self._between(paths._replace(x1=as_positions(paths.x1, "x1, where motion ends,")), initial)
 
-    def _fit(self, query: str, scene: Prepared, tally: Tally) -> Fitted:
-        features, crew = query == "ccd", Crew(self._threads)
-        return fit(scene, self._plan.bounds, 1.0, 0.0, tally, crew, features, self._kept)
+    def _between(self, paths: Paths, initial: str | float = "stop") -> Travel:
+        """The motion on these paths, with what counts as contact."""
+        initial, keep = _initial(initial)
+        radii = as_radii(*self._rule, (len(paths.x0),))
+        if self._subject.volume is not None:
+            warn_inverted(self._subject.volume, paths.x0)
+        if self._accuracy.solver == "exact" and paths.mode == STRAIGHT and not radii.any():
+            return travel_of(paths.x0, paths.x1)
+        tolerance = self._accuracy.tolerance
+        tolerances = tolerance_of(paths, self._subject.features.vertices, tolerance)
+        approach = approach_of(paths, radii, tolerances, INITIAL.index(initial), keep, tolerance)
+        return travel_of(paths.x0, paths.x1, approach)
 
-    def _mark_free(self, scene: Prepared, fitted: Fitted, tally: Tally) -> None:
-        """Normal cones and contours; the stage in which the baselines of bench/ differ."""
-        mark_free_patches(scene, fitted, 0.0, Crew(self._threads), tally)
 
-    def _built(self, x0: np.ndarray, x1: np.ndarray, tally: Tally) -> Prepared:
-        """A new tree; what was kept for the old one is of no use (errata 23)."""
-        self._fronts.clear()
-        self._cost.clear()
-        labels = gate(self._mesh, x0, x1, self._objects, self._pairs)[3]
-        return prepare(self._mesh, x0, x1, labels, self._plan, Crew(self._threads), tally)
+def _initial(initial: str | float) -> tuple[str, float]:
+    """Of INITIAL, and the part of the distance that is kept."""
+    if isinstance(initial, str):
+        return choose(initial, "initial", INITIAL), RELATIVE
+    return "relative", as_number(initial, "initial", 0.0, 1.0)

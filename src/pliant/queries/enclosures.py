@@ -15,7 +15,7 @@ from pliant.mesh.subjects import subject_of
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import weld
 from pliant.queries.exits import Exits, closest_exits
-from pliant.results.contacts import Enclosed
+from pliant.results.contacts import InsideSurface
 from pliant.runtime.arrays import OpenSurfaceError, as_positions, require_in_range, thread_count
 from pliant.runtime.log import logged
 from pliant.runtime.tally import Tally
@@ -28,7 +28,7 @@ _NAMED = 3  # parts that an error lists
 def enclosed(
     mesh: Any, x: Any, points: Any, *, depth: bool = True, threads: int | None = None,
     progress: Progress | bool | None = None,
-) -> Enclosed:  # fmt: skip
+) -> InsideSurface:  # fmt: skip
     """The points that a closed surface winds around, or that are on it; ``pliant.inside`` is the way here."""
     faces, x = _gate(mesh, x)
     points = as_positions(points, "points")
@@ -48,7 +48,7 @@ def enclosed(
         clock = time.perf_counter()
         _closest(surface, ids, points[rows], sides, Crew(crew.threads))
         tally.lap("depth", clock)
-    found = Enclosed(rows, winding[rows], status[rows] == HIT, *sides, stages=tally.stages())
+    found = InsideSurface(rows, winding[rows], status[rows] == HIT, *sides, stages=tally.stages())
     return logged("inside", TriMesh(faces), found, tally)
 
 

@@ -7,20 +7,19 @@ from typing import Any
 import numpy as np
 
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
-from pliant.elementary.advance import TOLERANCE, Approach, advance_pairs, approach_of
+from pliant.elementary.advance import Approach, advance_pairs, approach_of
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide
 from pliant.elementary.measure import closest_points
 from pliant.elementary.paths import straight_paths
 from pliant.elementary.witness import distance_at_rest, points_of_contact, sides_of
-from pliant.results.answers import Distances, Queries
+from pliant.engine.plan import Accuracy
+from pliant.queries.deprecated import accuracy_from, refuse_rest
+from pliant.results.answers import PairContacts, PairDistances
 from pliant.runtime.arrays import (
     ShapeError,
     as_doubles,
-    as_floats,
-    as_number,
     as_radii,
-    choose,
     require_finite,
     thread_count,
 )
@@ -34,42 +33,70 @@ def vertex_face(
     x0: Any,
     x1: Any,
     *,
-    min_distance: Any = 0.0,
-    solver: str = "exact",
-    tolerance: float = TOLERANCE,
+    min_distance: float = 0.0,
+    radii: Any = None,
+    accuracy: Accuracy | None = None,
     threads: int | None = None,
     progress: Progress | bool | None = None,
-) -> Queries:
+    **old: Any,
+) -> PairContacts:
     """Does a vertex touch a triangle while all move in straight lines, and when first?
 
-    x0, x1 : (k, 4, 3) positions of v, f0, f1, f2 at t = 0 and t = 1, k queries that have nothing to do with each other
-    min_distance : a number, to ask when they come within that distance; or (k, 4) radii, which interpolate over the
-        triangle and add up
-    solver : "exact" or "advance" (conservative advancement, which a min_distance always uses)
-    tolerance : of advancement, relative to the extent of the eight points: what comes so close is reported too
-    threads, progress : as in ``pliant.ccd``
+    Parameters
+    ----------
+    x0, x1 : (k, 4, 3) floats
+        Positions of v, f0, f1, f2 at t = 0 and t = 1, k queries that have nothing to do with each other.
+    min_distance : float
+        To ask when they come within that distance.
+    radii : (k, 4) floats, optional
+        Instead of a distance, radii of the vertices, which interpolate over the triangle and add up.
+    accuracy : Accuracy, optional
+        Exact by default; conservative advancement, which a distance always uses, also reports what comes within the
+        tolerance, relative to the extent of the eight points.
+    threads : int, optional
+        Number of threads; default: as many as there are cores.
+    progress : bool or callable, optional
+        True for a line on stderr, or a function of (chunks done, chunks in all).
 
-    The exact answer is that of real arithmetic on the given doubles; degenerate triangles are segments or points.
+    Returns
+    -------
+    PairContacts
+        One row for each query. The exact answer is that of real arithmetic on the given doubles; degenerate triangles
+        are segments or points.
+
+    Raises
+    ------
+    MeshError
+        Where the input is wrong; the message says what and where.
     """
-    return _decide(VERTEX_FACE, x0, x1, min_distance, solver, tolerance, Crew(thread_count(threads), progress))
+    return _decide(VERTEX_FACE, x0, x1, (min_distance, radii), accuracy, old, Crew(thread_count(threads), progress))
 
 
 def edge_edge(
     x0: Any,
     x1: Any,
     *,
-    min_distance: Any = 0.0,
-    solver: str = "exact",
-    tolerance: float = TOLERANCE,
+    min_distance: float = 0.0,
+    radii: Any = None,
+    accuracy: Accuracy | None = None,
     threads: int | None = None,
     progress: Progress | bool | None = None,
-) -> Queries:
+    **old: Any,
+) -> PairContacts:
     """Do two edges touch while all move in straight lines, and when first?
 
-    x0, x1 : (k, 4, 3) positions of a0, a1, b0, b1 at t = 0 and t = 1, k queries that have nothing to do with each other
-    min_distance, solver, tolerance, threads, progress : as in ``vertex_face``
+    Parameters
+    ----------
+    x0, x1 : (k, 4, 3) floats
+        Positions of a0, a1, b0, b1 at t = 0 and t = 1, k queries that have nothing to do with each other.
+    min_distance, radii, accuracy, threads, progress
+        As in ``vertex_face``.
+
+    Returns
+    -------
+    PairContacts
     """
-    return _decide(EDGE_EDGE, x0, x1, min_distance, solver, tolerance, Crew(thread_count(threads), progress))
+    return _decide(EDGE_EDGE, x0, x1, (min_distance, radii), accuracy, old, Crew(thread_count(threads), progress))
 
 
 def as_queries(x: Any, name: str, points: int = 4) -> np.ndarray:
@@ -89,11 +116,15 @@ def as_tuples(x: Any, name: str, points: int) -> np.ndarray:
     return array
 
 
-def _decide(kind: int, x0: Any, x1: Any, min_distance: Any, solver: str, tolerance: float, crew: Crew) -> Queries:
+def _decide(
+    kind: int, x0: Any, x1: Any, rule: tuple[float, Any], accuracy: Accuracy | None, old: dict[str, Any], crew: Crew
+) -> PairContacts:
+    accuracy = accuracy_from(accuracy, old)
+    refuse_rest(old, "edge_edge" if kind == EDGE_EDGE else "vertex_face")
     x0, x1 = as_queries(x0, "x0"), as_queries(x1, "x1")
     if x0.shape != x1.shape:
         raise ShapeError(f"x0 holds {len(x0)} queries, but x1 holds {len(x1)}")
-    approach = _approach(x0, x1, min_distance, solver, tolerance)
+    approach = _approach(x0, x1, rule, accuracy)
     count = len(x0)
     x0, x1 = x0.reshape(-1, 3), x1.reshape(-1, 3)
     table, pairs, quads = _features(kind, count)
@@ -115,7 +146,7 @@ def _decide(kind: int, x0: Any, x1: Any, min_distance: Any, solver: str, toleran
     toi[~hit] = toi_upper[~hit] = np.nan
     gap = np.empty(count)
     closest_points(kind, x0.reshape(count, 4, 3), gap, np.empty((count, 4)), np.empty((count, 3)))
-    return Queries(hit, toi, toi_upper, weights, normal, gap, status, Tally().merge(tallies).stages())
+    return PairContacts(hit, toi, toi_upper, weights, normal, gap, status, Tally().merge(tallies).stages())
 
 
 def _features(kind: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -129,17 +160,10 @@ def _features(kind: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return quads.reshape(-1, 2), np.arange(2 * count, dtype=np.int32).reshape(count, 2), quads
 
 
-def _approach(x0: np.ndarray, x1: np.ndarray, min_distance: Any, solver: str, tolerance: float) -> Approach | None:
+def _approach(x0: np.ndarray, x1: np.ndarray, rule: tuple[float, Any], accuracy: Accuracy) -> Approach | None:
     """What advancement needs to know, or None where the exact test decides."""
-    choose(solver, "solver", ("exact", "advance"))
-    tolerance = as_number(tolerance, "tolerance", 1e-14, 1.0)
-    if np.ndim(min_distance) == 2:
-        radii = as_floats(min_distance, "min_distance")
-        if radii.shape != (len(x0), 4):
-            raise ShapeError(f"min_distance must be a number or have shape ({len(x0)}, 4), but has {radii.shape}")
-        min_distance = radii.ravel()
-    radii = as_radii(min_distance, 4 * len(x0))
-    if solver == "exact" and not radii.any():
+    radii = as_radii(*rule, (len(x0), 4)).ravel()
+    if accuracy.solver == "exact" and not radii.any():
         return None
     # Each query at its own scale, by a power of two: the times stay what they are.
     points = np.concatenate((x0, x1), axis=1)
@@ -147,20 +171,20 @@ def _approach(x0: np.ndarray, x1: np.ndarray, min_distance: Any, solver: str, to
     points = np.ldexp(points, exponent[:, None, None])
     extent = np.ptp(points, axis=1).max(axis=1, initial=0.0)
     paths = straight_paths(points[:, :4].reshape(-1, 3), points[:, 4:].reshape(-1, 3))
-    return approach_of(paths, np.ldexp(radii, np.repeat(exponent, 4)), np.repeat(tolerance * extent, 4))
+    return approach_of(paths, np.ldexp(radii, np.repeat(exponent, 4)), np.repeat(accuracy.tolerance * extent, 4))
 
 
-def vertex_face_distance(x: Any) -> Distances:
+def vertex_face_distance(x: Any) -> PairDistances:
     """How far a vertex is from a triangle; x : (k, 4, 3) positions of v, f0, f1, f2."""
     return _distances(VERTEX_FACE, x)
 
 
-def edge_edge_distance(x: Any) -> Distances:
+def edge_edge_distance(x: Any) -> PairDistances:
     """How far two edges are from each other; x : (k, 4, 3) positions of a0, a1, b0, b1."""
     return _distances(EDGE_EDGE, x)
 
 
-def _distances(kind: int, x: Any) -> Distances:
+def _distances(kind: int, x: Any) -> PairDistances:
     x = as_queries(x, "x")
     distance, weights, normal = distance_at_rest(kind, x)
-    return Distances(distance, sides_of(kind, x, weights), weights, normal)
+    return PairDistances(distance, sides_of(kind, x, weights), weights, normal)

@@ -10,14 +10,14 @@ import numpy as np
 from pliant.elementary.cell_weights import weights_in_cells
 from pliant.elementary.certified import HIT
 from pliant.elementary.containment import decide_containment, shapes_of
+from pliant.engine.scene import topology_of
 from pliant.hierarchy.traverse import ALL, INTER, SELF
 from pliant.mesh.subjects import subject_of
 from pliant.mesh.volumes import VolumeMesh
 from pliant.queries.depths import penetration
-from pliant.queries.detect import gate
 from pliant.queries.enclosures import enclosed
 from pliant.queries.points import BROAD
-from pliant.results.contacts import Enclosed, Insides
+from pliant.results.contacts import InsideCells, InsideSurface
 from pliant.runtime.arrays import OptionError, as_positions, choose, thread_count
 from pliant.runtime.jit import kernel
 from pliant.runtime.log import logged
@@ -48,7 +48,7 @@ def inside(
     depth: bool = True,
     threads: int | None = None,
     progress: Progress | bool | None = None,
-) -> Insides: ...
+) -> InsideCells: ...
 @overload
 def inside(
     mesh: Any,
@@ -58,7 +58,7 @@ def inside(
     depth: bool = True,
     threads: int | None = None,
     progress: Progress | bool | None = None,
-) -> Enclosed: ...
+) -> InsideSurface: ...
 def inside(
     mesh: Any,
     x: Any,
@@ -69,7 +69,7 @@ def inside(
     depth: bool = True,
     threads: int | None = None,
     progress: Progress | bool | None = None,
-) -> Insides | Enclosed:
+) -> InsideCells | InsideSurface:
     """What is inside of what, exactly: vertices of a volume mesh in its cells, or points in a closed surface.
 
     Without points: every vertex of a volume mesh that is inside of a solid cell which it is no corner of, each pair
@@ -111,7 +111,7 @@ def inside(
         tally.lap("depth", clock)
     else:
         sides = np.full(len(found), np.nan), np.full((len(found), 3), np.nan)
-    found_inside = Insides(vertices, cells, weights, *sides, stages=tally.stages())
+    found_inside = InsideCells(vertices, cells, weights, *sides, stages=tally.stages())
     return logged("inside", volume, found_inside, tally)
 
 
@@ -124,11 +124,10 @@ def _gate(mesh: Any, x: Any, objects: Any, pairs: str, depth: bool) -> tuple[Vol
     volume.require_in_range(len(x))
     if objects is None and pairs == "all" and not depth:
         return volume, x, np.zeros(len(x), np.int32)
-    labels = gate(volume.features(), x, x, objects, pairs, ("x", "x"))[3]
-    if objects is None or labels is None:
-        labels = np.full(len(x), -1, np.int32)
-        labels[: volume.vertex_limit] = volume.components
-    return volume, x, labels
+    topology = topology_of(volume, objects)
+    topology.require(len(x))
+    labels = topology.labels(_WANTED[pairs]) if objects is not None else None
+    return volume, x, topology.named(len(x)) if labels is None else labels
 
 
 def find_inside(volume: VolumeMesh, x: np.ndarray, choice: Choice, crew: Crew, tally: Tally) -> np.ndarray:

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
-from pliant.elementary.advance import TOLERANCE, approach_of
+from pliant.elementary.advance import approach_of
 from pliant.elementary.paths import straight_paths
 from pliant.elementary.triangle_advance import QUADS, Firsts, cull, first_by_advancement, first_by_exact_test
 from pliant.elementary.triangle_distance import triangle_distances
 from pliant.elementary.witness import points_of_contact
+from pliant.engine.plan import Accuracy
 from pliant.filters.axes.triangle_features import CULLS
+from pliant.queries.deprecated import accuracy_from, refuse_rest
 from pliant.queries.features import as_queries, as_tuples
-from pliant.results.answers import Distances, TriangleContacts, TrianglePairs
+from pliant.results.answers import PairDistances, TriangleContacts, TrianglePairs
 from pliant.runtime.arrays import (
     OptionError,
     ShapeError,
-    as_floats,
-    as_number,
     as_radii,
     choose,
     require_finite,
@@ -36,38 +36,57 @@ def triangle_triangle(
     x0: Any,
     x1: Any,
     *,
-    solver: str = "advance",
-    min_distance: Any = 0.0,
-    tolerance: float = TOLERANCE,
+    min_distance: float = 0.0,
+    radii: Any = None,
+    accuracy: Accuracy | None = None,
     culls: Sequence[str] = CULLS,
     threads: int | None = None,
     progress: Progress | bool | None = None,
+    **old: Any,
 ) -> TrianglePairs:
     """When do two triangles touch first while their corners move in straight lines, and where?
 
-    x0, x1 : (k, 6, 3) positions of a0, a1, a2, b0, b1, b2 at t = 0 and t = 1, k pairs that have nothing to do with each
-        other
-    solver : "advance" (conservative advancement: reports what comes within the tolerance, never too late; a
-        min_distance always uses it) or "exact", for the pairs of features that the conditions leave
-    min_distance : a number, to ask when they come within that distance; or (k, 6) radii of the corners, which
-        interpolate over the triangles and add up
-    tolerance : of advancement, relative to the extent of the twelve points
-    culls : which conditions are used: "centres", the axis between them, as it is and leaned; "in turn", one axis after
-        another; and those of "Simple Culling Methods for Continuous Collision Detection of Deforming Triangles":
+    Parameters
+    ----------
+    x0, x1 : (k, 6, 3) floats
+        Positions of a0, a1, a2, b0, b1, b2 at t = 0 and t = 1, k pairs that have nothing to do with each other.
+    min_distance : float
+        To ask when they come within that distance.
+    radii : (k, 6) floats, optional
+        Instead of a distance, radii of the corners, which interpolate over the triangles and add up.
+    accuracy : Accuracy, optional
+        Exact by default, for the pairs of features that the conditions leave. ``Accuracy(solver="advance")``, which a
+        distance always uses, is faster, reports what comes within the tolerance too, relative to the extent of the
+        twelve points, and never too late.
+    culls : sequence of str
+        Which conditions are used: "centres", the axis between them, as it is and over-relaxed; "in turn", one axis
+        after another; and those of "Simple Culling Methods for Continuous Collision Detection of Deforming Triangles":
         Corollaries "4.3", "6.2", "6.1", Lemma "5.1", Corollary "6.3", Lemmas "4.4" and "5.2". They change the time,
-        never the result
-    threads, progress : as in ``pliant.ccd``
+        never the result.
+    threads : int, optional
+        Number of threads; default: as many as there are cores.
+    progress : bool or callable, optional
+        True for a line on stderr, or a function of (chunks done, chunks in all).
 
-    Contact is that of the 6 vertex-face and 9 edge-edge pairs: triangles that pass through each other from the start
-    may have none. Degenerate triangles are segments or points.
+    Returns
+    -------
+    TrianglePairs
+        Contact is that of the 6 vertex-face and 9 edge-edge pairs: triangles that pass through each other from the
+        start may have none. Degenerate triangles are segments or points.
+
+    Raises
+    ------
+    MeshError
+        Where the input is wrong; the message says what and where.
     """
+    accuracy = accuracy_from(accuracy, old)
+    refuse_rest(old, "triangle_triangle")
     x0, x1 = as_tuples(x0, "x0", 6), as_tuples(x1, "x1", 6)
     if x0.shape != x1.shape:
         raise ShapeError(f"x0 holds {len(x0)} pairs, but x1 holds {len(x1)}")
-    choose(solver, "solver", ("exact", "advance"))
-    tolerance, which = as_number(tolerance, "tolerance", 1e-14, 1.0), _as_bits(culls)
-    radii = _as_radii(min_distance, len(x0))
-    advances = solver == "advance" or bool(radii.any())
+    tolerance, which = accuracy.tolerance, _as_bits(culls)
+    radii = as_radii(min_distance, radii, (1 if radii is None else len(x0), 6))
+    advances = accuracy.solver == "advance" or bool(radii.any())
     count = len(x0)
     crew = Crew(thread_count(threads), progress)
     tallies, found = [Tally() for _ in range(crew.threads)], list[tuple[np.ndarray, Firsts]]()
@@ -94,16 +113,6 @@ def _as_bits(culls: Sequence[str]) -> int:
     if isinstance(culls, str):
         raise OptionError(f"culls={culls!r} must be a sequence of names, such as ({culls!r},)")
     return sum(1 << CULLS.index(choose(name, "culls", CULLS)) for name in dict.fromkeys(culls))
-
-
-def _as_radii(min_distance: Any, count: int) -> np.ndarray:
-    """(k, 6) radii of the corners, or (1, 6) for all."""
-    if np.ndim(min_distance) != 2:
-        return as_radii(min_distance, 6).reshape(1, 6)
-    radii = as_floats(min_distance, "min_distance")
-    if radii.shape != (count, 6):
-        raise ShapeError(f"min_distance must be a number or have shape ({count}, 6), but has {radii.shape}")
-    return as_radii(radii.ravel(), 6 * count).reshape(count, 6)
 
 
 def _tabulate(
@@ -140,7 +149,7 @@ def _tabulate(
     return TrianglePairs(hit, contacts, tally.stages())
 
 
-def triangle_distance(x: Any) -> Distances:
+def triangle_distance(x: Any) -> PairDistances:
     """How far two triangles are apart, 0 where they intersect; x : (k, 6, 3) positions of a0, a1, a2, b0, b1, b2.
 
     Whether they intersect is decided exactly. Of triangles that do, the points are one of those that they share, and
@@ -150,4 +159,4 @@ def triangle_distance(x: Any) -> Distances:
     distance, weights, normal = triangle_distances(x)
     first = np.einsum("ki,kij->kj", weights[:, :3], x[:, :3])
     second = np.einsum("ki,kij->kj", -weights[:, 3:], x[:, 3:])
-    return Distances(distance, np.stack((first, second), axis=1), weights, normal)
+    return PairDistances(distance, np.stack((first, second), axis=1), weights, normal)

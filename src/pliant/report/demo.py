@@ -57,7 +57,7 @@ def run(
         console.print()
         console.print(part, highlight=False)
     with console.status("Writing the page and the pictures ..."):
-        paths = _write(found, output, {"culling": "cones+front", "pairs": "all", "threads": threads})
+        paths = _write(found, output, {"culling": "auto", "pairs": "all", "threads": threads})
     console.print()
     for path, what in paths:
         console.print(f"{path.as_posix()}  {what}", highlight=False, soft_wrap=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 import pliant
 from pliant.characters.detection.penetrations import Penetrations
-from pliant.results.contacts import Contacts, Enclosed, Insides, Intersections, Proximity
+from pliant.results.contacts import Contacts, InsideCells, InsideSurface, Intersections, Proximity
 
 KINDS = np.array(["vertex-face", "edge-edge"])
 # What a row of a table of CSV calls one of several: in JSON a face has "vertices", in CSV columns vertex_0 ...
@@ -84,13 +84,13 @@ def _told(parts: np.ndarray | None) -> dict[str, np.ndarray]:
     return {} if parts is None else {"parts": parts}
 
 
-def inside_table(found: Insides | Penetrations, **first: Any) -> Table:
+def inside_table(found: InsideCells | Penetrations, **first: Any) -> Table:
     """One row per vertex and cell."""
     columns = {"kind": np.full(len(found), "vertex-cell"), "vertex": found.vertices, "cell": found.cells}
     return Table("pairs", _repeated(first, len(found)) | columns | {"depth": found.depth, "direction": found.direction})
 
 
-def enclosed_table(found: Enclosed) -> Table:
+def enclosed_table(found: InsideSurface) -> Table:
     """One row per vertex in a closed surface."""
     names = ("winding", "on_surface", "depth", "direction")
     columns = {"kind": np.full(len(found), "vertex-surface"), "vertex": found.vertices}

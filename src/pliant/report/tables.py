@@ -9,7 +9,7 @@ import numpy as np
 from pliant.frames.scanning import Scan
 from pliant.mesh.parts import Parts
 from pliant.report.findings import looked_for
-from pliant.results.contacts import Contacts, Enclosed, Insides, Intersections, Proximity
+from pliant.results.contacts import Contacts, InsideCells, InsideSurface, Intersections, Proximity
 from pliant.runtime.extras import needed
 from pliant.runtime.tally import Stage
 
@@ -161,7 +161,7 @@ def near_rows(
     return out
 
 
-def enclosed_rows(found: Enclosed, x: np.ndarray, rows: int = ROWS) -> Table:
+def enclosed_rows(found: InsideSurface, x: np.ndarray, rows: int = ROWS) -> Table:
     """The deepest vertices."""
     digits = digits_of(x, len(x))
     out = table(("vertex", "depth", "winding", "at"), ("at",))
@@ -182,7 +182,7 @@ def sides_words(a: str, b: str) -> str:
     return f"{a} with itself" if a == b else f"{a} with {b}"
 
 
-def inside_rows(found: Insides, x: np.ndarray, rows: int = ROWS) -> Table:
+def inside_rows(found: InsideCells, x: np.ndarray, rows: int = ROWS) -> Table:
     """The deepest vertices."""
     digits = digits_of(x, len(x))
     out = table(("vertex", "cell", "depth", "at"), ("at",))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Queries:
+class PairContacts:
     """Answers to an array of elementary queries, row by row; NaN where there is no contact.
 
     hit : (k,) bool; toi, toi_upper : (k,); weights : (k, 4); normal : (k, 3); gap : (k,) distance at t = 0, hit or not;
@@ -40,7 +40,7 @@ class Queries:
         return len(self.hit)
 
     def __repr__(self) -> str:
-        return f"Queries({np.count_nonzero(self.hit)} of {len(self)} hit)"
+        return f"PairContacts({np.count_nonzero(self.hit)} of {len(self)} hit)"
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per query."""
@@ -138,7 +138,7 @@ class TrianglePairs:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Distances:
+class PairDistances:
     """How far features or triangles are apart, row by row.
 
     distance : (k,), 0 where they touch or intersect
@@ -158,7 +158,7 @@ class Distances:
         return len(self.distance)
 
     def __repr__(self) -> str:
-        return f"Distances({len(self)} pairs{f', at least {self.distance.min():.6g}' if len(self) else ''})"
+        return f"PairDistances({len(self)} pairs{f', at least {self.distance.min():.6g}' if len(self) else ''})"
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per pair."""

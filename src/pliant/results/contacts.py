@@ -215,7 +215,7 @@ class Proximity(OnFaces):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Insides:
+class InsideCells:
     """Every vertex inside of a cell that it is no corner of, at an instant, sorted by vertex, then by cell.
 
     vertices, cells : (k,) int32
@@ -237,16 +237,16 @@ class Insides:
     def __len__(self) -> int:
         return len(self.vertices)
 
-    def __getitem__(self, rows: Any) -> Insides:
+    def __getitem__(self, rows: Any) -> InsideCells:
         """The pairs that a mask, a slice or an array of row numbers selects; one number gives a table of one."""
         return _rows_of(self, rows)
 
     def __repr__(self) -> str:
         if len(self) == 0:
-            return "Insides(none)"
+            return "InsideCells(none)"
         counts = f"{len(np.unique(self.vertices))} vertices in {len(np.unique(self.cells))} cells"
         known = self.depth[~np.isnan(self.depth)]
-        return f"Insides({counts}{f', deepest {known.max():.6g}' if len(known) else ''})"
+        return f"InsideCells({counts}{f', deepest {known.max():.6g}' if len(known) else ''})"
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per pair."""
@@ -259,7 +259,7 @@ class Insides:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Enclosed:
+class InsideSurface:
     """Every point that a closed surface winds around, or that is on it, at an instant, in their order.
 
     vertices : (k,) int32, rows of the points that were given
@@ -282,17 +282,17 @@ class Enclosed:
     def __len__(self) -> int:
         return len(self.vertices)
 
-    def __getitem__(self, rows: Any) -> Enclosed:
+    def __getitem__(self, rows: Any) -> InsideSurface:
         """The points that a mask, a slice or an array of row numbers selects; one number gives a table of one."""
         return _rows_of(self, rows)
 
     def __repr__(self) -> str:
         if len(self) == 0:
-            return "Enclosed(none)"
+            return "InsideSurface(none)"
         on = int(np.count_nonzero(self.on_surface))
         known = self.depth[~np.isnan(self.depth)]
         words = [f"{len(self) - on} points inside"] + [f"{on} on the surface"] * (on > 0)
-        return f"Enclosed({', '.join(words)}{f', deepest {known.max():.6g}' if len(known) else ''})"
+        return f"InsideSurface({', '.join(words)}{f', deepest {known.max():.6g}' if len(known) else ''})"
 
     def to_pandas(self) -> pandas.DataFrame:
         """A table with one row per point."""
@@ -304,7 +304,7 @@ class Enclosed:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Distance:
+class MeshDistance:
     """How far two meshes are from each other.
 
     distance : 0 where their surfaces intersect, infinite where one is empty
@@ -322,7 +322,7 @@ class Distance:
         return self.distance
 
     def __repr__(self) -> str:
-        return f"Distance({self.distance:.6g}, faces {self.faces[0]} and {self.faces[1]})"
+        return f"MeshDistance({self.distance:.6g}, faces {self.faces[0]} and {self.faces[1]})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -352,7 +352,7 @@ class Step:
         return notebooks.step_card(self)
 
 
-Table = TypeVar("Table", "Contacts", "Proximity", "Intersections", "Insides", "Enclosed")
+Table = TypeVar("Table", "Contacts", "Proximity", "Intersections", "InsideCells", "InsideSurface")
 
 
 def _rows_of(table: Table, rows: Any) -> Table:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
     import trimesh
 
-    from pliant.results.answers import Queries
+    from pliant.results.answers import PairContacts
     from pliant.results.contacts import Contacts, Proximity
 
 PLAIN = (204, 196, 184)  # of faces that take part in nothing
@@ -138,7 +138,7 @@ def pair_columns(table: Contacts | Proximity) -> dict[str, Any]:
     return columns | numbered("vertex", table.vertices)
 
 
-def side_columns(table: Contacts | Proximity | Queries) -> dict[str, Any]:
+def side_columns(table: Contacts | Proximity | PairContacts) -> dict[str, Any]:
     return numbered("weight", table.weights) | along_axes("normal", table.normal)
 
 

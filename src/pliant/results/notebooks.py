@@ -12,7 +12,7 @@ import numpy as np
 from pliant.runtime.tally import Stage
 
 if TYPE_CHECKING:
-    from pliant.results.contacts import Contacts, Enclosed, Insides, Intersections, Proximity, Step
+    from pliant.results.contacts import Contacts, InsideCells, InsideSurface, Intersections, Proximity, Step
 
 _WIDTH, _HEIGHT = 220, 90  # pixels of a small picture
 _BINS = 24
@@ -126,22 +126,22 @@ def proximity_card(table: Proximity) -> str:
     return card("Proximity", numbers, histogram(table.distance, "distances"), table.stages)
 
 
-def insides_card(table: Insides) -> str:
+def insides_card(table: InsideCells) -> str:
     known = table.depth[np.isfinite(table.depth)]
     numbers: list[tuple[str, object]] = [("vertices", len(np.unique(table.vertices)))]
     numbers.append(("cells that hold them", len(np.unique(table.cells))))
     if len(known):
         numbers.append(("deepest", f"{known.max():.6g}"))
-    return card("Insides", numbers, histogram(known, "depths"), table.stages)
+    return card("InsideCells", numbers, histogram(known, "depths"), table.stages)
 
 
-def enclosed_card(table: Enclosed) -> str:
+def enclosed_card(table: InsideSurface) -> str:
     known = table.depth[np.isfinite(table.depth)]
     numbers: list[tuple[str, object]] = [("points inside", int(np.count_nonzero(~table.on_surface)))]
     numbers.append(("on the surface", int(np.count_nonzero(table.on_surface))))
     if len(known):
         numbers.append(("deepest", f"{known.max():.6g}"))
-    return card("Enclosed", numbers, histogram(known, "depths"), table.stages)
+    return card("InsideSurface", numbers, histogram(known, "depths"), table.stages)
 
 
 def step_card(step: Step) -> str:

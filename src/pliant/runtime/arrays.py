@@ -194,15 +194,25 @@ def as_number(value: Any, name: str, lower: float, upper: float) -> float:
     return float(value)
 
 
-def as_radii(min_distance: Any, vertex_count: int) -> np.ndarray:
-    """(n,) radii of the vertices: half of a number, which is the distance of two; or radii as they are."""
-    radii = as_floats(min_distance, "min_distance")
-    if radii.ndim > 1 or (radii.ndim == 1 and len(radii) != vertex_count):
-        raise ShapeError(f"min_distance must be a number or have shape ({vertex_count},), but has {radii.shape}")
-    if radii.size and radii.min() < 0.0:
-        where = f"[{int(np.argmin(radii))}]" if radii.ndim else ""
-        raise OptionError(f"min_distance{where} is {radii.min()}: it must not be negative")
-    return np.full(vertex_count, 0.5 * float(radii)) if radii.ndim == 0 else radii
+def as_radii(min_distance: Any, radii: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Radii of vertices, of a shape: half of min_distance, a number, everywhere; or radii as they are given."""
+    if radii is None:
+        if np.ndim(min_distance) > 0:
+            raise DtypeError("min_distance must be a number; for a radius of each vertex use radii=")
+        distance = as_floats(min_distance, "min_distance").item()
+        if distance < 0.0:
+            raise OptionError(f"min_distance is {distance}: it must not be negative")
+        return np.full(shape, 0.5 * distance)
+    if np.ndim(min_distance) > 0 or min_distance != 0.0:
+        raise OptionError("min_distance and radii are two ways to say the same: give one of them")
+    array = as_floats(radii, "radii")
+    if array.shape != shape:
+        also = "; for a distance of two features use min_distance=" if array.ndim == 0 else ""
+        raise ShapeError(f"radii must have shape {shape}, but has {array.shape}{also}")
+    if array.size and array.min() < 0.0:
+        where = ", ".join(map(str, np.unravel_index(int(np.argmin(array)), shape)))
+        raise OptionError(f"radii[{where}] is {array.min()}: it must not be negative")
+    return array
 
 
 def choose(value: Any, name: str, known: tuple[str, ...]) -> str:

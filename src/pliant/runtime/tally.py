@@ -32,6 +32,10 @@ class Tally:
         before = self._rows.get(name, (0, 0, 0.0))
         self._rows[name] = (before[0] + int(pairs_in), before[1] + int(pairs_out), before[2] + seconds)
 
+    def pairs_of(self, name: str) -> tuple[int, int]:
+        """Pairs in and out of a stage so far."""
+        return self._rows.get(name, (0, 0, 0.0))[:2]
+
     def lap(self, name: str, since: float) -> float:
         """A stage without pairs, from then to now; returns now."""
         now = time.perf_counter()

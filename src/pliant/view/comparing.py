@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.queries.detect import CULLINGS
+from pliant.engine.plan import CULLINGS, Tuning
 from pliant.queries.detector import Detector
 from pliant.results.contacts import Contacts, Intersections
 from pliant.view.frames import Frames
 
-WAYS = CULLINGS[:4]  # without brute force
+WAYS = CULLINGS[1:5]  # without "auto" and brute force
 
 
 class Compared(NamedTuple):
@@ -36,8 +36,9 @@ def compare(frames: Frames, number: int) -> tuple[Compared, ...]:
     x = sequence[number]
     for culling in WAYS:
         detector = Detector(
-            frames.mesh, objects=sequence.objects, pairs=frames.pairs, culling=culling, threads=frames.threads
-        )
+            frames.mesh, objects=sequence.objects, pairs=frames.pairs, tuning=Tuning(culling=culling),
+            threads=frames.threads,
+        )  # fmt: skip
         for earlier in before:
             detector.advance(earlier)
             detector.intersections(earlier)

@@ -7,6 +7,7 @@ from collections import OrderedDict
 
 import numpy as np
 
+from pliant.engine.plan import Tuning
 from pliant.frames.sequence import Sequence
 from pliant.mesh.parts import membership_of
 from pliant.mesh.triangles import TriMesh
@@ -25,7 +26,7 @@ class Frames:
     """What ``pliant.scan`` would find, frame by frame, in any order.
 
     sequence : what is looked at
-    pairs, culling, threads : as in ``pliant.Detector``
+    pairs, tuning, threads : as in ``pliant.Detector``
     memory : bytes of frames that are kept, besides the one asked for last; those not looked at for longest go first
 
     Forward, a detector goes from frame to frame; for a jump there is a new one, since a detector has to look at every
@@ -35,12 +36,12 @@ class Frames:
     sequence: Sequence
     mesh: TriMesh
     pairs: str
-    culling: str
+    tuning: Tuning
     threads: int
     counts: np.ndarray  # (f, 2) int64, contacts and intersections; -1 is not yet known
 
     def __init__(
-        self, sequence: Sequence, *, pairs: str = "all", culling: str = "cones+front", threads: int | None = None,
+        self, sequence: Sequence, *, pairs: str = "all", tuning: Tuning | None = None, threads: int | None = None,
         memory: int = MEMORY,
     ) -> None:  # fmt: skip
         if len(sequence) == 0:
@@ -48,7 +49,7 @@ class Frames:
         if memory < 0:
             raise OptionError(f"memory={memory!r} must not be negative")
         self.sequence, self.mesh = sequence, TriMesh(sequence.faces)
-        self.pairs, self.culling, self.threads = pairs, culling, thread_count(threads)
+        self.pairs, self.tuning, self.threads = pairs, tuning or Tuning(), thread_count(threads)
         self.counts = np.full((len(sequence), 2), -1, np.int64)
         self._memory, self._kept = memory, OrderedDict[int, FrameView]()
         self._detector, self._at = self._fresh(), -1  # the frame that the detector is at
@@ -85,7 +86,7 @@ class Frames:
 
     def _fresh(self) -> Detector:
         return Detector(
-            self.mesh, objects=self.sequence.objects, pairs=self.pairs, culling=self.culling, threads=self.threads
+            self.mesh, objects=self.sequence.objects, pairs=self.pairs, tuning=self.tuning, threads=self.threads
         )
 
     def _looked_at(self, number: int) -> FrameView:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.engine.plan import Tuning
 from pliant.frames.sequence import Sequence
 from pliant.runtime.arrays import MeshError, choose
 from pliant.runtime.extras import needed
@@ -41,7 +42,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8080,
     pairs: str = "all",
-    culling: str = "cones+front",
+    tuning: Tuning | None = None,
     threads: int | None = None,
     up: str = "y",
     open_browser: bool = False,
@@ -52,7 +53,7 @@ def serve(
     sequence : a ``pliant.Sequence`` or a scene; frames are looked at when they are first shown
     host : who is listened to; the default is this machine alone
     port : the next free one from here on; 0 for any
-    pairs, culling, threads : as in ``pliant.Detector``
+    pairs, tuning, threads : as in ``pliant.Detector``
     up : the axis that points upwards, "x", "y" or "z"
     open_browser : open a tab of the browser
     block : return when Ctrl-C is pressed; else at once, and ``viewer.stop()`` ends it
@@ -60,7 +61,7 @@ def serve(
     if isinstance(sequence, Scene):
         sequence = Sequence(sequence.faces, sequence.frames, objects=sequence.objects, name=sequence.name)
     choose(up, "up", UP)
-    frames = Frames(sequence, pairs=pairs, culling=culling, threads=threads)
+    frames = Frames(sequence, pairs=pairs, tuning=tuning, threads=threads)
     server, token = _started(host, port, sequence)
     viewer = Viewer(frames, server, up, token)
     if open_browser:

@@ -102,7 +102,7 @@ def test_extents_cull_whatever_circles_cull(kind):
 @pytest.fixture(scope="module", params=MOTIONS)
 def run(request):
     motion = MOTIONS[request.param]
-    return motion, pliant.ccd(*motion, filters=())
+    return motion, pliant.ccd(*motion, tuning=pliant.Tuning(filters=()))
 
 
 SUBSETS = [order for size in (1, 2, 3) for order in permutations(("plane", "circle", "triangle"), size)]
@@ -113,11 +113,11 @@ SUBSETS += [("csat", "dnf", "ncf", "plane", "circle", "triangle")]
 @pytest.mark.parametrize("filters", SUBSETS, ids="-".join)
 def test_contacts_are_the_same(run, filters):
     motion, contacts = run
-    found = pliant.ccd(*motion, filters=filters)
+    found = pliant.ccd(*motion, tuning=pliant.Tuning(filters=filters))
     assert_identical(found, contacts)
     stages = {stage.name: stage for stage in found.stages}
     assert all(stages[name].pairs_in >= stages[name].pairs_out for name in filters)
-    assert pliant.safe_step(*motion, filters=filters).t == contacts.toi.min(initial=1.0)
+    assert pliant.safe_step(*motion, tuning=pliant.Tuning(filters=filters)).t == contacts.toi.min(initial=1.0)
 
 
 def test_the_first_contact_among_pairs_that_doubles_cannot_decide():
@@ -125,15 +125,19 @@ def test_the_first_contact_among_pairs_that_doubles_cannot_decide():
     0.0 was taken for the first contact."""
     motion = MOTIONS["ball_heap"]
     for filters in ((), ("plane",)):
-        assert pliant.safe_step(*motion, filters=filters).t == pliant.ccd(*motion).toi.min()
+        assert pliant.safe_step(*motion, tuning=pliant.Tuning(filters=filters)).t == pliant.ccd(*motion).toi.min()
 
 
 @pytest.mark.parametrize("assignment", ["static", "dynamic"])
 def test_assignment_and_triangles(run, assignment):
     motion, contacts = run
     filters = ("triangle", "plane")
-    assert_identical(pliant.ccd(*motion, filters=filters, assignment=assignment, bounds="18-dop"), contacts)
-    assert_identical(pliant.ccd(*motion, filters=filters, assignment=assignment, culling="brute"), contacts)
+    assert_identical(
+        pliant.ccd(*motion, tuning=pliant.Tuning(filters=filters, assignment=assignment, bounds="18-dop")), contacts
+    )
+    assert_identical(
+        pliant.ccd(*motion, tuning=pliant.Tuning(filters=filters, assignment=assignment, culling="brute")), contacts
+    )
 
 
 @pytest.mark.parametrize("filters", [*SUBSETS[:3], SUBSETS[-1]], ids="-".join)
@@ -141,16 +145,19 @@ def test_contacts_within_a_distance_are_the_same(run, filters):
     motion, _ = run
     extent = float(np.ptp(motion.x0, axis=0).max())
     for distance in (1e-4 * extent, 0.02 * extent):
-        expected = pliant.ccd(*motion, filters=(), min_distance=distance)
+        expected = pliant.ccd(*motion, tuning=pliant.Tuning(filters=()), min_distance=distance)
         assert len(expected) > 0
-        assert_identical(pliant.ccd(*motion, filters=filters, min_distance=distance), expected)
-        step = pliant.safe_step(*motion, filters=filters, min_distance=distance, initial="ignore")
-        assert step.t == pliant.safe_step(*motion, filters=(), min_distance=distance, initial="ignore").t
+        assert_identical(pliant.ccd(*motion, tuning=pliant.Tuning(filters=filters), min_distance=distance), expected)
+        step = pliant.safe_step(*motion, tuning=pliant.Tuning(filters=filters), min_distance=distance, initial="ignore")
+        assert (
+            step.t
+            == pliant.safe_step(*motion, tuning=pliant.Tuning(filters=()), min_distance=distance, initial="ignore").t
+        )
 
 
 def test_each_of_them_culls():
     for name, least in (("plane", 0.3), ("circle", 0.1), ("triangle", 0.1)):
-        stages = pliant.ccd(*MOTIONS["ball_heap"], filters=(name,)).stages
+        stages = pliant.ccd(*MOTIONS["ball_heap"], tuning=pliant.Tuning(filters=(name,))).stages
         stage = next(s for s in stages if s.name == name)
         assert stage.pairs_out < (1 - least) * stage.pairs_in, (name, stage)
 
@@ -161,6 +168,8 @@ def test_a_tiny_soup():
     from tests.shapes.meshes import soup
 
     motion = soup(5, faces=8, vertices=9, span=3)
-    expected = pliant.ccd(*motion, filters=(), threads=1)
-    assert_identical(pliant.ccd(*motion, filters=("triangle", "plane", "circle"), threads=1), expected)
+    expected = pliant.ccd(*motion, tuning=pliant.Tuning(filters=()), threads=1)
+    assert_identical(
+        pliant.ccd(*motion, tuning=pliant.Tuning(filters=("triangle", "plane", "circle")), threads=1), expected
+    )
     assert len(expected) > 3

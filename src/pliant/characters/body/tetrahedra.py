@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.characters.rig.errors import RigError
 from pliant.mesh.triangles import TriMesh
-from pliant.queries.detect import dcd
+from pliant.queries.detect import check
 from pliant.runtime.arrays import OptionError
 from pliant.runtime.extras import needed
 
@@ -44,7 +44,7 @@ def why_open(mesh: TriMesh, rest: np.ndarray) -> str:
     if (turns > 1).any():
         a, b = divmod(int(keys[np.argmax(turns > 1)]), len(rest))
         return f"its faces do not agree on what is outside: two of them go from {a} to {b}"
-    met = dcd(mesh, rest)
+    met = check(mesh, rest)
     if len(met):
         return f"it meets itself: {len(met)} pairs of faces, the first {met.faces[0, 0]} and {met.faces[0, 1]}"
     return ""

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from pliant.engine.pipeline import CHUNKS, SHARE, _ends
+from pliant.engine.walk import CHUNKS, SHARE, _ends
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

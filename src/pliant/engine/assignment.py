@@ -1,0 +1,235 @@
+"""How each pair of features comes up once (paper 004, Algorithms 4 and 5), and the bounds that this needs.
+
+Static assignment: a pair is looked at where its owners meet, by places in the tree. Dynamic assignment: by the first
+two separate elements that have it, by the ids of the mesh; orphans, which no two separate elements have, come from a
+list. Both discard pairs of elements by separating axes first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from pliant.bounds.kdops import NO_REACH, bound_union
+from pliant.engine.plan import Plan
+from pliant.engine.travel import Travel
+from pliant.filters.axes.cells import cull_cells, gather_cells
+from pliant.filters.axes.elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
+from pliant.hierarchy.build import Tree
+from pliant.hierarchy.traverse import INTER, PARTICIPANT, WITH_EDGES, WITH_VERTICES, all_roles
+from pliant.mesh.features import Elements, Owned, gather_features, owned_by_first
+from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
+from pliant.pairs.dynamic import expand_dynamic, expand_listed, keep_separate
+from pliant.pairs.static import expand_static
+from pliant.runtime.arrays import Kept
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
+
+Pairs = tuple[np.ndarray, np.ndarray]  # of features by id, (k, 2) of each kind: VERTEX_FACE, EDGE_EDGE
+NONE = np.empty((0, 2), np.int32), np.empty((0, 2), np.int32)
+
+
+class Places(NamedTuple):
+    """The elements of a mesh in the order of the tree."""
+
+    mesh: TriMesh | VolumeMesh
+    tree: Tree
+    leaves: Elements
+    labels: np.ndarray  # of their objects
+
+    @property
+    def are_cells(self) -> bool:
+        """Of a volume mesh; else faces, loose edges and points."""
+        return isinstance(self.mesh, VolumeMesh)
+
+
+class Bounds(NamedTuple):
+    """Of features and elements during a motion, in the order of an assignment: by place, or by id."""
+
+    vertices: np.ndarray
+    edges: np.ndarray
+    faces: np.ndarray
+    elements: np.ndarray
+
+
+class FittedFeatures(NamedTuple):
+    """What depends on the motion that is left."""
+
+    bounds: Bounds
+    corners: np.ndarray  # of the elements by place, for separating axes
+    radius: np.ndarray  # of the elements by place, in the units of corners; or of length 0
+
+
+class Assignment(Protocol):
+    """One way to go from pairs of elements to pairs of features."""
+
+    roles: np.ndarray  # of each place, for the traversal
+    listed: Pairs  # orphans, which no pair of elements brings up
+    has_inner_pairs: bool  # pairs of features of one owner
+    is_dynamic: bool
+
+    def fit(
+        self, travel: Travel, vertices: np.ndarray, places: np.ndarray, horizon: float, crew: Crew, kept: Kept
+    ) -> FittedFeatures:
+        """Bounds of the features, from those of the vertices by id and of the elements by place."""
+        ...
+
+    def expand(
+        self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
+    ) -> Iterator[tuple[int, int]]:
+        """Feature pairs with overlapping bounds of the first pairs of places, into out; yields how many of each kind
+        there are, as often as out is full. Overwrites pairs; an element may be paired with itself."""
+        ...
+
+
+def assigned(places: Places, vertex_count: int, plan: Plan) -> Assignment:
+    """What was asked for; or static assignment, which needs no list of orphans, where a vertex has so many cells that
+    the list would fill the memory."""
+    has_list = not isinstance(places.mesh, VolumeMesh) or places.mesh.has_o_sets
+    return Dynamic(places, plan) if plan.is_dynamic and has_list else Static(places, vertex_count)
+
+
+class Static:
+    """By place: few elements own all features of a surface; the cells of a volume own those that they have first."""
+
+    is_dynamic = False
+    listed = NONE
+
+    def __init__(self, places: Places, vertex_count: int) -> None:
+        self._places, self.has_inner_pairs = places, places.are_cells
+        if isinstance(places.mesh, VolumeMesh):
+            self._owned = owned_by_first(places.mesh.cell_table, places.tree.order)
+        else:
+            self._owned = gather_features(places.leaves, places.mesh._edges, vertex_count)
+        self.roles = roles_of(self._owned)
+
+    def fit(
+        self, travel: Travel, vertices: np.ndarray, places: np.ndarray, horizon: float, crew: Crew, kept: Kept
+    ) -> FittedFeatures:
+        owned, new = self._owned, kept.named
+        of_vertices = bound_union(vertices, owned.vertex[:, None], crew, new("owned vertices"))
+        of_edges = bound_union(vertices, owned.ends, crew, new("owned edges"))
+        each_is_one = len(owned.face) == len(places) and not self._places.are_cells
+        of_faces = places if each_is_one else bound_union(vertices, owned.triangles, crew, new("owned faces"))
+        return _with_corners(Bounds(of_vertices, of_edges, of_faces, places), self._places, travel, horizon, crew, kept)
+
+    def expand(
+        self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
+    ) -> Iterator[tuple[int, int]]:
+        done = 0
+        while done < count:
+            clock, selection = time.perf_counter(), (self._places.labels, plan.wanted, pairs, count)
+            vertex_face, edge_edge, compared, done = expand_static(self._owned, fitted.bounds, selection, done, *out)
+            tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)
+            yield vertex_face, edge_edge
+
+
+class Dynamic:
+    """By id: adjacent elements are skipped, and orphans come from a list."""
+
+    is_dynamic = True
+    has_inner_pairs = False
+
+    def __init__(self, places: Places, plan: Plan) -> None:
+        self._places, self._cells = places, places.mesh.cell_table
+        self.roles = all_roles(len(places.tree.order))
+        # Orphans are connected: there are none between objects.
+        self.listed: Pairs = NONE if plan.wanted == INTER else places.mesh._o_sets
+
+    def fit(
+        self, travel: Travel, vertices: np.ndarray, places: np.ndarray, horizon: float, crew: Crew, kept: Kept
+    ) -> FittedFeatures:
+        mesh, new = self._places.mesh, kept.named
+        of_cells = new("cells")(places.shape)
+        of_cells[self._places.tree.order] = places
+        of_edges = bound_union(vertices, mesh._edges, crew, new("edges"))
+        if self._places.are_cells:
+            of_faces = bound_union(vertices, mesh._faces, crew, new("faces"))
+        else:
+            of_faces = of_cells[: len(mesh._faces)]  # they come first, and each is a cell
+        return _with_corners(Bounds(vertices, of_edges, of_faces, of_cells), self._places, travel, horizon, crew, kept)
+
+    def expand(
+        self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
+    ) -> Iterator[tuple[int, int]]:
+        pairs[:count] = self._places.tree.order[pairs[:count]]
+        done = 0
+        while done < count:
+            clock = time.perf_counter()
+            vertex_face, edge_edge, compared, done = expand_dynamic(
+                self._cells, fitted.bounds, pairs, count, done, *out
+            )
+            tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)
+            yield vertex_face, edge_edge
+
+
+def keep_inseparable(
+    places: Places, is_dynamic: bool, plan: Plan, travel: Travel, fitted: FittedFeatures, pairs: np.ndarray,
+    count: int, tally: Tally,
+) -> int:  # fmt: skip
+    """Move the pairs of places that are wanted and that no axis separates to the front; returns how many there are."""
+    largest = travel.largest * travel.factor
+    if is_dynamic:
+        clock = time.perf_counter()
+        kept = keep_separate(places.leaves, places.labels, plan.wanted, pairs, count)
+        tally.add("separate cells", count, kept, time.perf_counter() - clock)
+        count = kept
+    for name in plan.element_filters:
+        by_planes, clock = name == "triangle", time.perf_counter()
+        if places.are_cells:
+            if by_planes:
+                continue
+            kept = cull_cells(places.leaves, fitted.corners, largest, fitted.radius, pairs, count, is_dynamic)
+        else:
+            cull = cull_resting_elements if travel.is_resting else cull_elements
+            kept = cull(places.leaves.corners, fitted.corners, largest, fitted.radius, pairs, count, by_planes)
+        tally.add("csat of elements" if name == "csat" else name, count, kept, time.perf_counter() - clock)
+        count = kept
+    return count
+
+
+def expand_orphans(
+    listed: Pairs, fitted: FittedFeatures, first: int, end: int, out: Pairs, tally: Tally
+) -> tuple[int, int]:
+    """Listed pairs of features from first up to end with overlapping bounds; returns how many there are of each."""
+    clock, some = time.perf_counter(), (listed[0][first:end], listed[1][first:end])
+    vertex_face, edge_edge, compared = expand_listed(fitted.bounds, *some, *out)
+    tally.add("orphans", compared, vertex_face + edge_edge, time.perf_counter() - clock)
+    return vertex_face, edge_edge
+
+
+def roles_of(owned: Owned) -> np.ndarray:
+    """What elements own, which decides which pairs are looked at."""
+    with_vertices = (owned.vertex_start[1:] > owned.vertex_start[:-1]).view(np.int8)
+    with_edges = (owned.edge_start[1:] > owned.edge_start[:-1]).view(np.int8)
+    return PARTICIPANT + WITH_VERTICES * with_vertices + WITH_EDGES * with_edges
+
+
+def _with_corners(
+    bounds: Bounds, places: Places, travel: Travel, horizon: float, crew: Crew, kept: Kept
+) -> FittedFeatures:
+    """The bounds, and the corners of the elements where they are then."""
+    leaves, factor, new = places.leaves, travel.factor, kept.named("corners")
+    if places.are_cells:
+        corners = gather_cells(leaves, travel.x0, travel.x1, horizon, factor, crew, new)
+    elif travel.is_resting:
+        corners = gather_resting_corners(leaves.corners, travel.x0, factor, crew, new)
+    else:
+        corners = gather_corners(leaves.corners, travel.x0, travel.x1, horizon, factor, crew, new)
+    return FittedFeatures(bounds, corners, _radius_of(travel, leaves.corners))
+
+
+def _radius_of(travel: Travel, corners: np.ndarray) -> np.ndarray:
+    """(k,) how far around its corners an element can be in contact, in units of 1 / factor; or of length 0."""
+    radius = travel.contact_radius
+    if len(radius) == 0:
+        return NO_REACH
+    # A maximum over the columns takes five times as long.
+    largest = radius[corners[:, 0]]
+    for column in range(1, corners.shape[1]):
+        np.maximum(largest, radius[corners[:, column]], out=largest)
+    return largest * travel.factor

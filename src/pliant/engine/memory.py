@@ -1,0 +1,257 @@
+"""The engine with its memory: tree, patches and fronts that are kept from query to query.
+
+Which tree a query walks changes its time and never its result, so what to keep is decided by costs alone, counted in
+comparisons of bounds: a comparison takes about 8 ns, and everything below is measured against that, on cloth, heaps and
+explosions of 5,000 to 80,000 triangles. Counts and not seconds, so that a detector does the same in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.bounds.kdops import ROOM
+from pliant.engine.first_contact import first_contacts, rounding_of
+from pliant.engine.free_patches import mark_free_patches
+from pliant.engine.plan import Plan
+from pliant.engine.scene import Fitted, Hierarchy, Scene, Topology, build, fit
+from pliant.engine.sinks import AllContacts, Crossing, Crossings, Found, Near, NearFeatures
+from pliant.engine.travel import Travel
+from pliant.engine.walk import SEEDS, Sink, walk
+from pliant.hierarchy.build import REBUILD_RATIO, tree_cost
+from pliant.hierarchy.front import ABOVE_LEAVES, Front
+from pliant.runtime.arrays import Kept
+from pliant.runtime.tally import Tally
+from pliant.runtime.threads import Crew
+
+# Comparisons that take as long as ...
+BUILDING = 31  # ... to build the tree, for each element,
+PATCHES = 180  # ... a tree of patches with their contours,
+CONES = 14  # ... the cones and contours of a frame,
+EMITTED = 12  # ... what becomes of a pair of elements that comes out of the walk.
+
+
+class Query(Enum):
+    """What is asked; each has a front of its own."""
+
+    CONTACTS = "contacts"
+    STEP = "step"
+    NEAR = "near"
+    INTERSECTIONS = "intersections"
+
+
+class _Tree:
+    """A tree that is kept, and what walks through it have cost."""
+
+    def __init__(self, hierarchy: Hierarchy, query: Query, nodes: np.ndarray) -> None:
+        """nodes : bounds in the first frame, that of a query"""
+        self.hierarchy, self.size = hierarchy, len(hierarchy.tree.order)
+        self.fronts: dict[Query, Front] = {}
+        self._first = query, nodes  # measured when there is a second frame
+        self._costs: dict[Query, float] = {}
+        self._compared: dict[Query, int] = {}  # in the first walk of each query
+        self._excess = 0  # comparisons more than in those
+
+    @property
+    def building(self) -> int:
+        """Comparisons that take as long as to build it."""
+        return self.size * (BUILDING if self.hierarchy.patches is None else PATCHES)
+
+    def has_grown(self, query: Query, nodes: np.ndarray) -> bool:
+        """Its nodes are so much larger than they were that it has to be built anew."""
+        if not self._costs:
+            first, before = self._first
+            self._costs[first] = tree_cost(before)
+            self._first = query, nodes[:0]
+        cost = tree_cost(nodes)
+        return cost > REBUILD_RATIO * self._costs.setdefault(query, cost)
+
+    def note(self, query: Query, compared: int) -> None:
+        """After a walk."""
+        self._excess += max(0, compared - self._compared.setdefault(query, compared))
+
+    @property
+    def has_worn(self) -> bool:
+        """To build it anew would have cost less than it has cost to walk through it as it is."""
+        return self._excess > self.building
+
+
+class Engine:
+    """Queries about one mesh, one after the other; each result is that of a fresh engine.
+
+    Every query is a scene, a walk over its pairs, and sinks that keep what is wanted.
+    """
+
+    above_leaves = ABOVE_LEAVES  # levels at which fronts end; 0 for the conventional front
+
+    def __init__(self, topology: Topology, plan: Plan, threads: int, *, adapts: bool = False) -> None:
+        """adapts: change to cones where they pay."""
+        self.topology, self.plan, self.threads = topology, plan, threads
+        # Marks the nodes that are free of self-contact; methods that are compared with ours differ in this.
+        self.mark: Callable[[Scene, Fitted, float, Crew, Tally], None] = mark_free_patches
+        self._tree: _Tree | None = None
+        self._kept = Kept()
+        self._cones = _Trial() if adapts and topology.subject.cells is None else None
+        self._jumps = _Jumps()
+
+    # ---- queries
+
+    def contacts(self, travel: Travel, crew: Crew, tally: Tally) -> list[Found]:
+        """Every contact during a motion."""
+        plan = self._plan_for(travel)
+        sinks = [AllContacts(plan) for _ in range(crew.threads)]
+        self._walk(Query.CONTACTS, travel, plan, sinks, crew, tally)
+        return [found for sink in sinks for found in sink.found]
+
+    def near(self, travel: Travel, within: float, crew: Crew, tally: Tally) -> list[Near]:
+        """Pairs of features within a distance, for vertices whose contact radius is half of it."""
+        plan = replace(self._plan_for(travel), filters=(), element_filters=("csat",))
+        sinks = [NearFeatures(plan, within) for _ in range(crew.threads)]
+        self._walk(Query.NEAR, travel, plan, sinks, crew, tally)
+        return [found for sink in sinks for found in sink.found]
+
+    def intersections(self, travel: Travel, crew: Crew, tally: Tally) -> list[Crossing]:
+        """Every pair of faces that intersect at rest."""
+        plan = self._plan_for(travel)
+        sinks = [Crossings(plan) for _ in range(crew.threads)]
+        self._walk(Query.INTERSECTIONS, travel, plan, sinks, crew, tally)
+        return [found for sink in sinks for found in sink.found]
+
+    def first_contacts(self, travel: Travel, crew: Crew, tally: Tally) -> First:
+        """The first contact of a motion, and what it takes to verify positions before it."""
+        plan = self._plan_for(travel)
+        scene, fitted = self._scene(Query.STEP, travel, plan, tally)
+        self._mark(scene, fitted, plan, rounding_of(travel), tally)
+        return First(scene, plan, *first_contacts(scene, fitted, plan, crew, tally))
+
+    # ---- memory
+
+    @property
+    def front_size(self) -> int:
+        """Pairs of nodes in the fronts that are kept."""
+        return 0 if self._tree is None else sum(map(len, self._tree.fronts.values()))
+
+    def _plan_for(self, travel: Travel) -> Plan:
+        if travel.approach is not None:
+            return self.plan.at_distance()
+        return self.plan if self._cones is None else replace(self.plan, has_cones=self._cones.is_on)
+
+    def _walk(self, query: Query, travel: Travel, plan: Plan, sinks: Sequence[Sink], crew: Crew, tally: Tally) -> None:
+        scene, fitted = self._scene(query, travel, plan, tally)
+        self._mark(scene, fitted, plan, 0.0, tally)
+        with self._front(query, fitted, plan) as front:
+            walk(scene, lambda: fitted, plan, sinks, crew, tally, front)
+        compared, emitted = tally.pairs_of("traversal")
+        if self._tree is not None:
+            self._tree.note(query, compared)
+            if self._cones is not None and travel.approach is None:
+                self._cones.learn(query, compared + EMITTED * emitted, self._tree.size)
+
+    def _mark(self, scene: Scene, fitted: Fitted, plan: Plan, fuzz: float, tally: Tally) -> None:
+        """Normal cones and contours."""
+        if plan.has_cones:
+            self.mark(scene, fitted, fuzz, Crew(self.threads), tally)
+
+    def _scene(self, query: Query, travel: Travel, plan: Plan, tally: Tally) -> tuple[Scene, Fitted]:
+        """The scene of a query with its bounds; a tree that is no longer good is built anew."""
+        tree, room = self._tree, ROOM if query is Query.STEP else 0.0
+        if (
+            tree is None
+            or tree.has_worn
+            or self._jumps.expected()
+            or (plan.has_cones and tree.hierarchy.patches is None)
+        ):
+            return self._build(query, travel, plan, room, tally)
+        scene = Scene(self.topology, tree.hierarchy, travel)
+        features = query is not Query.INTERSECTIONS
+        fitted = fit(scene, plan, Crew(self.threads), tally, room=room, features=features, kept=self._kept)
+        if tree.has_grown(query, fitted.forest.nodes):
+            self._jumps.note()
+            if self._cones is not None and self._cones.is_on:
+                self._cones.give_up(tree.size)
+                plan = replace(plan, has_cones=False)
+            return self._build(query, travel, plan, room, tally)
+        self._jumps.forget()
+        if self._cones is not None:
+            self._cones.saved += tree.size * BUILDING
+        return scene, fitted
+
+    def _build(self, query: Query, travel: Travel, plan: Plan, room: float, tally: Tally) -> tuple[Scene, Fitted]:
+        """With a new tree; what was kept for the old one is of no use (errata 23)."""
+        self._tree, features = None, query is not Query.INTERSECTIONS
+        scene, fitted = build(self.topology, travel, plan, Crew(self.threads), tally, room=room, features=features)
+        self._tree = _Tree(scene.hierarchy, query, fitted.forest.nodes)
+        return scene, fitted
+
+    @contextmanager
+    def _front(self, query: Query, fitted: Fitted, plan: Plan) -> Iterator[Front | None]:
+        """The front of a query, renewed if the walk comes to its end, and forgotten if it does not."""
+        if not plan.has_front or self._tree is None:
+            yield None
+            return
+        fronts = self._tree.fronts
+        front = fronts.pop(query, None) or Front(fitted.forest, plan.wanted, SEEDS, self.above_leaves)
+        yield front
+        front.renew()
+        fronts[query] = front
+
+
+class First(NamedTuple):
+    """The first contact, and pairs of features that no filter could keep apart before it."""
+
+    scene: Scene
+    plan: Plan
+    found: list[Found]
+    near: list[Near]
+
+
+class _Trial:
+    """Whether normal cones pay: tried when keeping the tree has saved what they cost, so that no sequence of queries,
+    long or short, takes longer than single queries would."""
+
+    def __init__(self) -> None:
+        self.is_on: bool = False
+        self.saved: float = 0.0  # comparisons that did not have to be made, and have not been spent
+        self._work: dict[Query, int] = {}  # of the last walk of each query without cones
+        self._failures = 0
+
+    def learn(self, query: Query, work: int, size: int) -> None:
+        """After a walk: work in comparisons, through a tree of so many elements."""
+        if self.is_on:
+            before = self._work.pop(query, None)  # judged once
+            if before is not None and work + CONES * size > before:
+                self.give_up(size)
+            return
+        self._work[query] = work
+        if self.saved > PATCHES * size and work > 2 * CONES * size:
+            self.is_on, self.saved = True, 0.0
+
+    def give_up(self, size: int) -> None:
+        """Not so soon again."""
+        self._failures += 1
+        self.is_on, self.saved = False, -float(PATCHES * size * 4**self._failures)
+
+
+class _Jumps:
+    """Frames that have little to do with the one before: to refit the tree for them is a waste of time."""
+
+    def __init__(self) -> None:
+        self._in_a_row = self._coming = 0
+
+    def note(self) -> None:
+        """A tree that was refitted was of no use."""
+        self._in_a_row = min(self._in_a_row + 1, 4)
+        self._coming = 2**self._in_a_row - 2
+
+    def forget(self) -> None:
+        self._in_a_row = 0
+
+    def expected(self) -> bool:
+        """The next frame is a jump, after some that were; each time this is asked for another one."""
+        self._coming -= self._coming > 0
+        return self._coming > 0
