@@ -158,7 +158,7 @@ def _advance(faces: np.ndarray, frames: Iterable[np.ndarray], how: dict[str, Any
         yield detector.intersections(x)
 
 
-def _inside_of_surface(faces: np.ndarray, x: np.ndarray, points: np.ndarray, threads: int) -> list[Any]:
+def _inside_of_surface(faces: Any, x: np.ndarray, points: np.ndarray, threads: int) -> list[Any]:
     try:
         return [pliant.inside(faces, x, points=points, threads=threads)]
     except pliant.MeshError:  # not closed: there is no inside

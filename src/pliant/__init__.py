@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pliant.queries.distances import distance
     from pliant.queries.features import edge_edge, edge_edge_distance, vertex_face, vertex_face_distance
     from pliant.queries.insides import inside
+    from pliant.queries.near_pairs import NearPairs, StalePairsError
     from pliant.queries.triangles import triangle_distance, triangle_triangle
     from pliant.results.answers import PairContacts, PairDistances, TrianglePairs
     from pliant.results.contacts import (
@@ -73,6 +74,7 @@ _HOME = {
     "NonFiniteError": "pliant.runtime.arrays",
     "OpenSurfaceError": "pliant.runtime.arrays",
     "OptionError": "pliant.runtime.arrays",
+    "NearPairs": "pliant.queries.near_pairs",
     "PairContacts": "pliant.results.answers",
     "PairDistances": "pliant.results.answers",
     "Proximity": "pliant.results.contacts",
@@ -85,6 +87,7 @@ _HOME = {
     "Sequence": "pliant.frames.sequence",
     "ShapeError": "pliant.runtime.arrays",
     "Stage": "pliant.runtime.tally",
+    "StalePairsError": "pliant.queries.near_pairs",
     "Step": "pliant.results.contacts",
     "TangledError": "pliant.runtime.arrays",
     "TooManyOrphans": "pliant.mesh.o_sets",
@@ -138,6 +141,7 @@ __all__ = [
     "MaskedError",
     "MeshDistance",
     "MeshError",
+    "NearPairs",
     "NonFiniteError",
     "OpenSurfaceError",
     "OptionError",
@@ -152,6 +156,7 @@ __all__ = [
     "Sequence",
     "ShapeError",
     "Stage",
+    "StalePairsError",
     "Step",
     "TangledError",
     "TooManyOrphans",

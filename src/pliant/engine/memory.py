@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.arithmetic.kinds import KINDS
 from pliant.bounds.kdops import ROOM
 from pliant.engine.first_contact import first_contacts, rounding_of
 from pliant.engine.free_patches import mark_free_patches
@@ -22,9 +23,11 @@ from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Hierarchy, Scene, Topology, build, fit
 from pliant.engine.sinks import AllContacts, Crossing, Crossings, Found, Near, NearFeatures
 from pliant.engine.travel import Travel
-from pliant.engine.walk import SEEDS, Sink, walk
+from pliant.engine.walk import BLOCK, SEEDS, Sink, walk
 from pliant.hierarchy.build import REBUILD_RATIO, tree_cost
+from pliant.hierarchy.carrying import carried
 from pliant.hierarchy.front import ABOVE_LEAVES, Front
+from pliant.hierarchy.traverse import ALL
 from pliant.runtime.arrays import Kept
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew
@@ -56,6 +59,10 @@ class _Tree:
         self._costs: dict[Query, float] = {}
         self._compared: dict[Query, int] = {}  # in the first walk of each query
         self._excess = 0  # comparisons more than in those
+
+    def replace(self, hierarchy: Hierarchy) -> None:
+        """The same nodes, with other elements."""
+        self.hierarchy, self.size = hierarchy, len(hierarchy.tree.order)
 
     @property
     def building(self) -> int:
@@ -108,6 +115,21 @@ class Engine:
         self._walk(Query.CONTACTS, travel, plan, sinks, crew, tally)
         return [found for sink in sinks for found in sink.found]
 
+    def contacts_among(self, travel: Travel, pairs: tuple[np.ndarray, ...], crew: Crew, tally: Tally) -> list[Found]:
+        """The contacts of given pairs of features, (k, 2) of each kind: no walk."""
+        plan, tables = self._plan_for(travel), self.topology.tables
+        sinks = [AllContacts(plan) for _ in range(crew.threads)]
+        chunks = [(kind, first) for kind in KINDS for first in range(0, len(pairs[kind]), BLOCK)]
+
+        def test(worker: int, chunk: tuple[int, int]) -> None:
+            kind, first = chunk
+            some = np.ascontiguousarray(pairs[kind][first : first + BLOCK]).copy()
+            sinks[worker].test(travel, kind, tables[kind], some, len(some))
+
+        crew.run(test, chunks)
+        tally.merge(sink.tally for sink in sinks)
+        return [found for sink in sinks for found in sink.found]
+
     def near(self, travel: Travel, within: float, crew: Crew, tally: Tally) -> list[Near]:
         """Pairs of features within a distance, for vertices whose contact radius is half of it."""
         plan = replace(self._plan_for(travel), filters=(), element_filters=("csat",))
@@ -130,6 +152,21 @@ class Engine:
         return First(scene, plan, *first_contacts(scene, fitted, plan, crew, tally))
 
     # ---- memory
+
+    def change(self, topology: Topology, old_of_new: np.ndarray, vertex_count: int) -> None:
+        """Go on with a mesh that has changed: what stays keeps its place in the tree.
+
+        old_of_new : (k,) int32, ids of its elements before, -1 for new ones
+        """
+        self.topology, tree = topology, self._tree
+        if tree is not None:
+            self._tree = None  # should the next lines fail
+            moved = carried(tree.hierarchy.tree, old_of_new, topology.elements.corners, vertex_count)
+            if moved is not None:
+                tree.replace(Hierarchy(topology, moved, tree.hierarchy.plan, vertex_count))
+                if self.plan.wanted != ALL:  # a front leaves out what was not wanted, and labels are others now
+                    tree.fronts.clear()
+                self._tree = tree
 
     @property
     def front_size(self) -> int:

@@ -115,13 +115,14 @@ def _require_labels(labels: np.ndarray, mesh: TriMesh, vertex_count: int) -> Non
 class Hierarchy:
     """A tree over the elements, and what is by place in it: good for any motion."""
 
+    plan: Plan  # that it was made for
     tree: Tree
     leaves: Elements  # in the order of places
     labels: np.ndarray  # (k,) int32 object of each place
     label_range: np.ndarray  # of each node
 
     def __init__(self, topology: Topology, tree: Tree, plan: Plan, vertex_count: int) -> None:
-        self._topology, self._plan, self._vertex_count, self.tree = topology, plan, vertex_count, tree
+        self._topology, self.plan, self._vertex_count, self.tree = topology, plan, vertex_count, tree
         self.leaves = Elements(*(np.take(a, tree.order, axis=0) for a in topology.elements))
         labels = topology.labels(plan.wanted)
         if labels is None:
@@ -137,7 +138,7 @@ class Hierarchy:
     @cached_property
     def patches(self) -> Patches | None:
         """For normal cones; None where there are none."""
-        if not self._plan.has_cones:
+        if not self.plan.has_cones:
             return None
         edge_count = len(self._topology.tables[EDGE_EDGE])
         return patches_of(self._with_sides, self.tree.begin, edge_count, self._vertex_count)
@@ -152,7 +153,7 @@ class Hierarchy:
 
     @cached_property
     def assignment(self) -> Assignment:
-        return assigned(self.places, self._vertex_count, self._plan)
+        return assigned(self.places, self._vertex_count, self.plan)
 
 
 @dataclass(frozen=True)

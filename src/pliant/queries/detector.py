@@ -13,11 +13,13 @@ from pliant.engine.memory import Engine
 from pliant.engine.motion import Motion
 from pliant.engine.plan import Accuracy, Plan, Tuning, plan_of
 from pliant.engine.scene import Topology, topology_of
-from pliant.engine.tables import tabulate, tabulate_intersections, tabulate_near
+from pliant.engine.tables import pairs_by_kind, tabulate, tabulate_intersections, tabulate_near
 from pliant.engine.travel import Travel, rest_at, rest_within, travel_of
 from pliant.engine.verified import verified_positions
+from pliant.filters.axes.separation import ALLOWED
 from pliant.mesh.subjects import Subject
 from pliant.queries.deprecated import accuracy_from, tuning_from
+from pliant.queries.near_pairs import NearPairs
 from pliant.results.contacts import Contacts, Intersections, Proximity, Step
 from pliant.runtime.arrays import (
     OptionError,
@@ -87,7 +89,7 @@ class Detector:
         self._accuracy = accuracy_from(accuracy, old)
         self._tuning = tuning_from(tuning, old, "Detector")
         self._topology = topology_of(mesh, objects, interior)
-        self._rule = min_distance, radii
+        self._rule, self._interior = (min_distance, radii), interior
         self._pairs, self._threads = pairs, thread_count(threads)
         self._engine = self._engine_of(self._topology)
         self._surface: Engine | None = None  # of a volume mesh, for what happens at rest
@@ -107,11 +109,48 @@ class Detector:
         """Pairs of nodes in the fronts that are kept; 0 without "front"."""
         return self._engine.front_size
 
+    # ---- where it is, and what about
+
+    def place(self, x: Any) -> None:
+        """Be at x, (n, 3), without looking at the way there: the next ``advance`` starts from it."""
+        self._x = self._positions(x, "x").copy()
+
+    def update(self, mesh: Any, *, objects: Any = None, radii: Any = None) -> None:
+        """Go on with another mesh; of one that comes from ``changed``, only what has changed is built anew.
+
+            detector.update(detector.mesh.changed(remove=cut, add=pieces))
+
+        Parameters
+        ----------
+        mesh : TriMesh or VolumeMesh
+            From ``detector.mesh.changed``; any other one starts from nothing.
+        objects, radii : optional
+            New ones, where they were given before and there are more or fewer vertices now.
+
+        Notes
+        -----
+        Where the number of vertices changes, ``advance`` has nothing to move from: call ``place`` first, with positions
+        at the start of the step of the new vertices too (``pliant.trace_back``).
+        """
+        before, topology = self._about, topology_of(mesh, self._topology.objects if objects is None else objects,
+                                                    self._interior)  # fmt: skip
+        change = getattr(topology.subject.volume or topology.subject.features, "change", None)
+        self._topology, self._surface = topology, None
+        self._rule = self._rule[0], self._rule[1] if radii is None else radii
+        vertex_count, self._vertex_count = self._vertex_count, None
+        same_kind = (topology.subject.cells is None) == (self._engine.topology.subject.cells is None)
+        is_surface = topology.subject.volume is not None and topology.subject.cells is None
+        if change is not None and change.is_from(before) and same_kind and not is_surface and vertex_count is not None:
+            self._engine.change(topology, change.old_of_new, max(vertex_count, topology.subject.features.vertex_limit))
+        else:
+            self._engine = self._engine_of(topology)
+
     # ---- queries
 
     def contacts(
-        self, x0: Any, x1: Any = None, *, motion: Motion | None = None, progress: Progress | bool | None = None
-    ) -> Contacts:
+        self, x0: Any, x1: Any = None, *, motion: Motion | None = None, among: NearPairs | None = None,
+        progress: Progress | bool | None = None,
+    ) -> Contacts:  # fmt: skip
         """Every contact while the vertices move from x0 to x1, exactly; ``advance`` still starts where it did.
 
         Parameters
@@ -120,6 +159,9 @@ class Detector:
             Positions at t = 0 and t = 1.
         motion : Motion, optional
             ``pliant.Accelerated``, ``Screw``, ``Rigid`` or ``Affine`` instead of straight lines.
+        among : NearPairs, optional
+            What ``near_pairs`` found: only these are looked at. The result is the same, since they are required to be
+            valid for the motion.
         progress : bool or callable, optional
             True for a line on stderr, or a function of (chunks done, chunks in all).
 
@@ -130,11 +172,18 @@ class Detector:
         Raises
         ------
         MeshError
-            Where the input is wrong; the message says what and where.
+            Where the input is wrong; the message says what and where. ``StalePairsError`` where ``among`` is not valid
+            for this motion.
         """
         tally, crew = Tally(), Crew(self._threads, progress)
-        found = self._contacts(self._travel(x0, x1, motion), crew, tally)
-        return logged("contacts", self, found, tally)
+        travel = self._travel(x0, x1, motion)
+        if among is None:
+            return logged("contacts", self, self._contacts(travel, crew, tally), tally)
+        bend = 0.0 if travel.approach is None else travel.approach.paths.bend.max(initial=0.0)
+        among.require_valid(travel.x0, travel.x1, 0.126 * float(bend))
+        found = self._engine.contacts_among(travel, (among.vertex_face, among.edge_edge), crew, tally)
+        contacts = tabulate(self._subject, travel, found, tally, Crew(self._threads))
+        return logged("contacts", self, contacts, tally)
 
     def advance(self, x: Any, *, progress: Progress | bool | None = None) -> Contacts:
         """Every contact while the vertices move from the positions of the last call to x; then be there.
@@ -207,6 +256,38 @@ class Detector:
         near = tabulate_near(engine.topology.subject, x, found, tally, Crew(self._threads))
         return logged("near", self, near, tally)
 
+    def near_pairs(self, x: Any, within: float, *, progress: Progress | bool | None = None) -> NearPairs:
+        """The pairs of features within a distance at x, to ask about again: ``contacts(x0, x1, among=pairs)``.
+
+        They are valid for motions that stay near x: ``pairs.valid_for(x1)``. To look at them takes a small part of the
+        time of a whole query, which a solver asks several times in a step.
+
+        Parameters
+        ----------
+        x : (n, 3) floats
+        within : float
+            Vertices may move by half of it, less half of ``min_distance``.
+        progress : as in ``contacts``
+
+        Returns
+        -------
+        NearPairs
+        """
+        tally, crew = Tally(), Crew(self._threads, progress)
+        x = self._positions(x, "x")
+        within = as_number(within, "within", 0.0, np.finfo(float).max)
+        found = self._engine.near(rest_within(x, within), within, crew, tally)
+        return NearPairs(x.copy(), within, self._allowance(x, within), *pairs_by_kind(found))
+
+    def _allowance(self, x: np.ndarray, within: float) -> np.ndarray:
+        """(n,) how far vertices may move: two features that are further apart than within do not come into contact."""
+        radii = as_radii(*self._rule, (len(x),))
+        largest = float(np.abs(x).max(initial=0.0)) + within
+        rounding = 1e-14 * largest
+        if self._accuracy.solver != "exact" or radii.any():  # the tolerance of advancement, and what it allows for
+            rounding += self._accuracy.tolerance * largest + ALLOWED * (largest + float(radii.max(initial=0.0)))
+        return 0.5 * within * (1.0 - 1e-12) - radii - rounding
+
     def intersections(self, x: Any, *, progress: Progress | bool | None = None) -> Intersections:
         """Every pair of triangles that intersect at x, exactly, each once; ``advance`` still starts where it did.
 
@@ -257,6 +338,8 @@ class Detector:
         if self._vertex_count is None:
             self._topology.require(len(x))
             self._vertex_count = len(x)
+            if self._x is not None and len(self._x) != len(x):  # of a mesh that has changed
+                self._x = None
         elif len(x) != self._vertex_count:
             raise ShapeError(f"{name} has {len(x)} rows, but the frames before had {self._vertex_count}")
         return x

@@ -55,9 +55,9 @@ def triangle_triangle(
     radii : (k, 6) floats, optional
         Instead of a distance, radii of the corners, which interpolate over the triangles and add up.
     accuracy : Accuracy, optional
-        Exact by default, for the pairs of features that the conditions leave. ``Accuracy(solver="advance")``, which a
-        distance always uses, is faster, reports what comes within the tolerance too, relative to the extent of the
-        twelve points, and never too late.
+        For the pairs of features that the conditions leave: conservative advancement by default, as in the paper, which
+        a distance always uses; it reports what comes within the tolerance too, relative to the extent of the twelve
+        points, and never too late. ``Accuracy(solver="exact")`` for the exact test.
     culls : sequence of str
         Which conditions are used: "centres", the axis between them, as it is and over-relaxed; "in turn", one axis
         after another; and those of "Simple Culling Methods for Continuous Collision Detection of Deforming Triangles":
@@ -79,7 +79,7 @@ def triangle_triangle(
     MeshError
         Where the input is wrong; the message says what and where.
     """
-    accuracy = accuracy_from(accuracy, old)
+    accuracy = accuracy_from(Accuracy(solver="advance") if accuracy is None else accuracy, old)
     refuse_rest(old, "triangle_triangle")
     x0, x1 = as_tuples(x0, "x0", 6), as_tuples(x1, "x1", 6)
     if x0.shape != x1.shape:
