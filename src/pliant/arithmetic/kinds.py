@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pliant.runtime.jit import helper
 
-VERTEX_FACE, EDGE_EDGE = 0, 1
+VERTEX_FACE = 0  # one assignment each: the pages of the reference find them without running anything
+EDGE_EDGE = 1
 KINDS = VERTEX_FACE, EDGE_EDGE
 
 
