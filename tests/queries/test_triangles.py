@@ -225,7 +225,7 @@ def test_no_pairs():
         ({"culls": "4.3"}, "sequence of names"),
         ({"culls": ("9.9",)}, "'9.9' is not known"),
         ({"solver": "guess"}, "'guess' is not known"),
-        ({"min_distance": np.zeros((2, 6))}, r"shape \(3, 6\)"),
+        ({"radii": np.zeros((2, 6))}, r"shape \(3, 6\)"),
         ({"min_distance": -1.0}, "must not be negative"),
     ],
 )

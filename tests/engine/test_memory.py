@@ -1,0 +1,79 @@
+"""What an engine keeps from query to query, and when it does not: costs alone decide, counted and not timed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant.engine.memory import BUILDING, PATCHES, Query, _Jumps, _Trial
+
+pytestmark = pytest.mark.unit
+
+
+def test_cones_are_tried_when_they_are_paid_for():
+    trial, size = _Trial(), 100
+    for _ in range(PATCHES // BUILDING):
+        trial.saved += BUILDING * size
+        trial.learn(Query.CONTACTS, 60 * size, size)
+        assert not trial.is_on
+    trial.saved += BUILDING * size
+    trial.learn(Query.CONTACTS, 60 * size, size)
+    assert trial.is_on
+
+
+def test_cones_that_do_not_pay_are_given_up_for_longer_each_time():
+    trial, size, waits = _Trial(), 100, []
+    for _ in range(3):
+        while not trial.is_on:
+            trial.saved += BUILDING * size
+            trial.learn(Query.CONTACTS, 60 * size, size)
+            waits.append(trial._failures)
+        trial.learn(Query.CONTACTS, 60 * size, size)  # as much work, and cones beside it
+        assert not trial.is_on
+    counts = [waits.count(k) for k in range(3)]
+    assert counts[0] < counts[1] < counts[2]
+
+
+def test_cones_that_pay_stay():
+    trial, size = _Trial(), 100
+    trial.saved = PATCHES * size + 1.0
+    trial.learn(Query.CONTACTS, 60 * size, size)
+    trial.learn(Query.CONTACTS, 20 * size, size)
+    assert trial.is_on
+    trial.learn(Query.CONTACTS, 90 * size, size)  # more to look at than before, for another reason
+    assert trial.is_on
+
+
+def test_little_work_is_not_worth_cones():
+    trial, size = _Trial(), 100
+    trial.saved = 10.0 * PATCHES * size
+    trial.learn(Query.CONTACTS, 20 * size, size)
+    assert not trial.is_on
+
+
+def test_jumps_in_a_row_are_expected():
+    jumps, refits = _Jumps(), 0
+    for _ in range(64):
+        if not jumps.expected():
+            refits += 1
+            jumps.note()
+    assert refits < 16
+    jumps.forget()
+    while jumps.expected():
+        pass
+    jumps.note()
+    assert not jumps.expected()
+
+
+def test_frames_that_jump_are_built_and_not_refitted():
+    """And a detector changes to cones on a sequence that they pay on, with the same answers."""
+    made = pliant.scenes.load("hanging_cloth", triangles=300, frames=16)
+    detector = pliant.Detector(made.faces)
+    names = [{stage.name for stage in detector.advance(x).stages} for x in made.frames]
+    assert "hierarchy" in names[1]
+    assert "hierarchy" not in names[2]
+    assert "contours" in names[-1]
+    rng, jumps = np.random.default_rng(0), pliant.Detector(made.faces)
+    stages = [{s.name for s in jumps.advance(rng.normal(size=made.x0.shape) * 10.0**k).stages} for k in range(6)]
+    assert sum("hierarchy" in one for one in stages) >= 4

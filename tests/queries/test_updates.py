@@ -1,0 +1,143 @@
+"""A detector through everything that can happen to it: jumps, errors, cuts and remeshing, at rest and in motion, and
+every answer is that of a fresh query."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant
+from tests.shapes.tables import assert_identical
+
+TUNINGS = ("auto", "boxes", "cones", "cones+front")
+
+
+def compare(detector, mesh, x0, x1, **rule):
+    """All queries, and how much was found."""
+    gap = 0.02 * float(np.ptp(x0, axis=0).max())
+    contacts = detector.contacts(x0, x1)
+    assert_identical(contacts, pliant.ccd(mesh, x0, x1, **rule))
+    assert_identical(detector.step(x0, x1), pliant.step(mesh, x0, x1, **rule))
+    crossing, near = detector.intersections(x1), detector.near(x1, gap)
+    assert_identical(crossing, pliant.check(mesh, x1))
+    assert_identical(near, pliant.near(mesh, x1, within=gap))
+    return len(contacts) + len(crossing) + len(near)
+
+
+@pytest.mark.parametrize("culling", TUNINGS)
+@pytest.mark.parametrize("rule", [{}, {"min_distance": 0.01}], ids=["touching", "distance"])
+def test_a_surface_that_is_cut_and_remeshed(culling, rule):
+    made, rng = pliant.scenes.load("twisted_cloth", triangles=400, frames=6), np.random.default_rng(7)
+    mesh = pliant.TriMesh(made.faces)
+    detector, found = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling), **rule), 0
+    for x0, x1 in zip(made.frames, made.frames[1:], strict=False):
+        found += compare(detector, mesh, x0, x1, **rule)
+        gone = rng.choice(len(mesh.faces), 9, replace=False)
+        again = mesh.faces[gone[:5]][:, ::-1]  # some come back, turned over
+        mesh = mesh.changed(remove=gone, add=again)
+        detector.update(mesh)
+    assert detector.mesh is mesh
+    assert found > 100
+
+
+def test_only_what_has_changed_is_built_anew(monkeypatch):
+    made = pliant.scenes.load("hanging_cloth", triangles=800, frames=3)
+    mesh = pliant.TriMesh(made.faces)
+    detector, builds = pliant.Detector(mesh), []
+    build = detector._engine._build
+    monkeypatch.setattr(detector._engine, "_build", lambda *args: builds.append(1) or build(*args))
+    detector.advance(made.frames[0])
+    detector.advance(made.frames[1])
+    assert len(builds) == 1
+    mesh = mesh.changed(remove=[5, 6, 7])
+    detector.update(mesh)
+    assert_identical(detector.advance(made.frames[2]), pliant.ccd(mesh, made.frames[1], made.frames[2]))
+    assert len(builds) == 1  # the tree stays
+    detector.update(mesh.changed(remove=np.arange(0, len(mesh.faces), 2), add=mesh.faces[::2]))
+    detector.contacts(made.frames[1], made.frames[2])
+    assert len(builds) == 2  # too much has changed
+
+
+def test_new_vertices():
+    """A face is split at a new vertex: where it was before is for the caller to say."""
+    made = pliant.scenes.load("twisted_cloth", triangles=300, frames=3)
+    mesh, (x0, x1, _) = pliant.TriMesh(made.faces), made.frames[:3]
+    detector = pliant.Detector(mesh)
+    detector.advance(x0)
+    a, b, c = mesh.faces[10]
+    new, n = mesh.faces[10], len(x0)
+    mesh = mesh.changed(remove=[10], add=[(a, b, n), (b, c, n), (c, a, n)])
+    grown0, grown1 = (np.concatenate((x, x[new].mean(axis=0)[None])) for x in (x0, x1))
+    detector.update(mesh)
+    assert len(detector.advance(grown0)) == 0  # nothing to move from: a new start
+    assert_identical(detector.advance(grown1), pliant.ccd(mesh, grown0, grown1))
+    detector.place(grown0)
+    assert_identical(detector.advance(grown1), pliant.ccd(mesh, grown0, grown1))
+
+
+@pytest.mark.parametrize("name", ["octopi", "liver"])
+@pytest.mark.parametrize("rule", [{}, {"min_distance": 1e-3}], ids=["touching", "distance"])
+@pytest.mark.filterwarnings("ignore:.*inverted or flat")
+def test_a_volume_that_is_cut(name, rule):
+    step, rng = pliant.scenes.load_volume(name, 300).steps[0], np.random.default_rng(2)
+    mesh = pliant.VolumeMesh(step.cells)
+    detector, found = pliant.Detector(mesh, **rule), 0
+    for _ in range(4):
+        x1 = step.x1 + 0.02 * np.ptp(step.x0, axis=0).max() * rng.normal(size=step.x1.shape)
+        found += compare(detector, mesh, step.x0, x1, **rule)
+        mesh = mesh.changed(remove=rng.choice(len(mesh.types), 5, replace=False))
+        detector.update(mesh)
+    assert found > 100
+
+
+@pytest.mark.parametrize("interior", [True, False])
+def test_a_volume_from_frame_to_frame(interior):
+    step = pliant.scenes.load_volume("octopi", 300).steps[0]
+    mesh = pliant.VolumeMesh(step.cells)
+    detector = pliant.Detector(mesh, interior=interior)
+    detector.advance(step.x0)
+    assert_identical(detector.advance(step.x1), pliant.ccd(mesh, step.x0, step.x1, interior=interior))
+    assert_identical(detector.advance(step.x0), pliant.ccd(mesh, step.x1, step.x0, interior=interior))
+
+
+def test_another_mesh_starts_from_nothing():
+    made, other = pliant.scenes.load("twisted_cloth", triangles=200), pliant.scenes.load("ball_heap", triangles=300)
+    detector = pliant.Detector(made.faces)
+    detector.contacts(made.x0, made.x1)
+    detector.update(other.faces)
+    assert_identical(detector.contacts(other.x0, other.x1), pliant.ccd(other.faces, other.x0, other.x1))
+
+
+@pytest.mark.parametrize("culling", TUNINGS)
+def test_two_hundred_frames_of_everything(culling):
+    """Standing still, walking, jumps, frames that are wrong, an error in the middle, cuts: seeded, so the same every
+    time."""
+    made, rng = pliant.scenes.load("twisted_cloth", triangles=120, frames=10), np.random.default_rng(11)
+    mesh = pliant.TriMesh(made.faces)
+    detector, at, found = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling), threads=2), None, 0
+
+    def fail(done, total):
+        raise KeyboardInterrupt
+
+    for frame in range(200):
+        kind, x = rng.integers(0, 10), made.frames[frame % 10]
+        if kind == 0:
+            x = x + rng.normal(size=x.shape) * 10.0 ** rng.integers(-3, 4)  # a jump of any size
+        elif kind == 1:
+            with pytest.raises(pliant.MeshError):
+                detector.advance(np.full_like(x, np.nan))
+        elif kind == 2 and at is not None:
+            with pytest.raises(KeyboardInterrupt):
+                detector.advance(x, progress=fail)
+        elif kind == 3:
+            gone = rng.choice(len(mesh.faces), 3, replace=False)
+            mesh = mesh.changed(remove=gone, add=mesh.faces[gone][:, [1, 2, 0]])
+            detector.update(mesh)
+        contacts = detector.advance(x)
+        if at is not None:
+            assert_identical(contacts, pliant.ccd(mesh, at, x))
+            found += len(contacts)
+        if kind == 4:
+            assert_identical(detector.intersections(x), pliant.check(mesh, x))
+        at = x
+    assert found > 500
