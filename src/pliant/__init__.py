@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from pliant.engine.plan import Accuracy, Tuning
     from pliant.frames.scanning import Scan, ScannedFrame, scan
     from pliant.frames.sequence import Sequence
+    from pliant.mesh.changed.cells import CellIndexError
     from pliant.mesh.o_sets import TooManyOrphans
     from pliant.mesh.triangles import TriMesh
-    from pliant.mesh.volumes import CellIndexError, CellTypeError, RepeatedVertexError, VolumeMesh
+    from pliant.mesh.volumes import CellTypeError, RepeatedVertexError, VolumeMesh
     from pliant.queries.detect import ccd, check, near, step
     from pliant.queries.detector import Detector
     from pliant.queries.distances import distance
@@ -59,7 +60,7 @@ _HOME = {
     "Accelerated": "pliant.engine.motion",
     "Accuracy": "pliant.engine.plan",
     "Affine": "pliant.engine.motion",
-    "CellIndexError": "pliant.mesh.volumes",
+    "CellIndexError": "pliant.mesh.changed.cells",
     "CellTypeError": "pliant.mesh.volumes",
     "Contacts": "pliant.results.contacts",
     "Detector": "pliant.queries.detector",

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.hierarchy.build import split_elements
-from pliant.hierarchy.carrying import MOST_ADDED, MOST_IN_A_LEAF, carried
+from pliant.hierarchy.build import LARGEST_LEAF, split_elements
+from pliant.hierarchy.carrying import MOST_ADDED, carried
 from pliant.runtime.threads import ALONE
 from pliant.scenes.shapes import grid
 
@@ -56,7 +56,7 @@ def test_when_it_had_better_be_built_anew():
     stay = np.arange(len(faces), dtype=np.int32)
     far = np.array([(count, count + 1, count + 2)], np.int32)
     assert carried(tree, np.append(stay, np.int32(-1)), np.concatenate((faces, far)), count + 3) is None
-    many = MOST_IN_A_LEAF + 1
+    many = LARGEST_LEAF + 1
     fan = np.repeat(faces[:1], many, axis=0)
     assert many < MOST_ADDED * (len(faces) + many)
     assert carried(tree, np.append(stay, np.full(many, -1, np.int32)), np.concatenate((faces, fan)), count) is None

@@ -10,8 +10,6 @@ import numpy as np
 
 from pliant.hierarchy.build import LARGEST_LEAF, Tree
 
-# Elements of a leaf, above which the tree is built anew: a pair of leaves has to fit into a block of the traversal.
-MOST_IN_A_LEAF = 8 * LARGEST_LEAF
 # Of all elements, that may have been added before it is built anew: their leaves are larger than they need be.
 MOST_ADDED = 0.25
 
@@ -30,7 +28,7 @@ def carried(tree: Tree, old_of_new: np.ndarray, corners: np.ndarray, vertex_coun
     if len(added) and not _join_neighbours(leaf, added, corners, vertex_count):
         return None
     counts = np.bincount(leaf, minlength=len(tree.begin) - 1)
-    if counts.max(initial=0) > MOST_IN_A_LEAF:
+    if counts.max(initial=0) > LARGEST_LEAF:  # what kernels have room for
         return None
     order = np.argsort(leaf, kind="stable").astype(tree.order.dtype)
     begin = np.concatenate(([0], np.cumsum(counts))).astype(tree.begin.dtype)
