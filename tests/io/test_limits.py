@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import warnings
+import zlib
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pliant
 from pliant import io as pio
 from pliant.runtime.arrays import OptionError
 from pliant.runtime.reading import Reading
-from tests.io.hostile import BOMBS, WAYS_OUT, nested_references
+from tests.io.hostile import BOMBS, WAYS_OUT, nested_references, zeros_packed
 
 pytestmark = pytest.mark.unit
 links = pytest.mark.skipif(os.name == "nt", reason="links need a permission there")
@@ -39,6 +40,11 @@ def test_what_expands_beyond_its_budget_is_refused(tmp_path, name):
     with pytest.raises(pliant.MeshError, match=r"would become more than [\d,]+; a larger budget") as caught:
         read_all(made(tmp_path, BOMBS, name))
     assert name in str(caught.value)
+
+
+def test_packed_zeros_are_what_zlib_unpacks():
+    assert zlib.decompress(zeros_packed(3)) == bytes(3 * 2**20)
+    assert len(zeros_packed(3000)) < 4e6
 
 
 @links
