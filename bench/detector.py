@@ -23,7 +23,7 @@ class Case(NamedTuple):
     name: str
     mesh: Any
     frames: list[np.ndarray]
-    rule: dict[str, float]
+    rule: dict[str, Any]
 
     @property
     def elements(self) -> int:

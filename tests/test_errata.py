@@ -483,7 +483,7 @@ def test_23_another_tree_needs_another_front(culling, monkeypatch):
     ours, literal = (
         pliant.Detector(made.faces, tuning=pliant.Tuning(culling=culling), pairs="inter") for _ in range(2)
     )
-    literal._engine = Forgetful(literal._topology, literal._engine.plan, 1)
+    literal._now.engine = Forgetful(literal._now.topology, literal._engine.plan, 1)
     at, lost, found = made.x0, 0, 0
     for x in (made.x0, made.x1, *mixed, made.x1):
         contacts, fewer = ours.advance(x), literal.advance(x)

@@ -360,7 +360,7 @@ def test_frames_with_exact_truth(name, data_folder):
     detector.advance(x0)
     for _ in range(2):
         assert_identical(detector.advance(x1), contacts)
-        detector._x = x0.copy()  # once more, now with a front
+        detector.place(x0)  # once more, now with a front
     crossing = pliant.dcd(mesh, x1)
     assert_identical(pliant.dcd(mesh, x1, tuning=pliant.Tuning(culling="cones")), crossing)
 

@@ -67,11 +67,12 @@ def test_curved_paths_count_with_their_bend():
 
 def test_a_vertex_that_has_moved_too_far_is_named():
     faces, x = cloth()
-    pairs, x1 = pliant.Detector(faces).near_pairs(x, WITHIN), x.copy()
+    detector, x1 = pliant.Detector(faces), x.copy()
+    pairs = detector.near_pairs(x, WITHIN)
     x1[17, 1] += 0.51 * WITHIN
     assert not pairs.valid_for(x1)
-    with pytest.raises(pliant.StalePairsError, match=r"at x1 vertex 17 has moved by 0\.0306, and may be 0\.03"):
-        pliant.Detector(faces).contacts(x, x1, among=pairs)
+    with pytest.raises(pliant.StalePairsError, match=r"at x1 vertex 17 has moved by 0\.0306, and may by 0\.03"):
+        detector.contacts(x, x1, among=pairs)
 
 
 def test_none_are_valid_within_the_distance_that_counts_as_contact():
@@ -89,3 +90,28 @@ def test_wrong_use():
     with pytest.raises(ValueError, match="read-only"):
         pairs.x[0] = 0
     assert repr(pairs).startswith("NearPairs(")
+
+
+def test_curved_paths_are_followed_by_advancement_and_its_tolerance():
+    """Two triangles face to face: what comes within the tolerance is a contact, and must not be left out."""
+    faces = [(0, 1, 2), (3, 4, 5)]
+    x = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1)], np.float64)
+    x1 = x + np.array([(0, 0, 0.4999)] * 3 + [(0, 0, -0.4999)] * 3)
+    detector = pliant.Detector(faces, accuracy=pliant.Accuracy(tolerance=1e-3))
+    motion = pliant.Accelerated((0.0, 0.0, 1e-13))
+    assert len(detector.contacts(x, x1, motion=motion)) > 0
+    with pytest.raises(pliant.StalePairsError):
+        detector.contacts(x, x1, motion=motion, among=detector.near_pairs(x, 1.0 - 1e-12))
+
+
+def test_pairs_of_others_are_refused():
+    faces, x = cloth()
+    detector = pliant.Detector(faces)
+    pairs = detector.near_pairs(x, WITHIN)
+    with pytest.raises(pliant.StalePairsError, match="another detector"):
+        pliant.Detector(faces).contacts(x, x, among=pairs)
+    detector.update(detector.mesh.changed(remove=[0]))
+    with pytest.raises(pliant.StalePairsError, match="before"):
+        detector.contacts(x, x, among=pairs)
+    with pytest.raises(pliant.MeshError, match="near_pairs"):
+        detector.contacts(x, x, among=detector.near(x, WITHIN))

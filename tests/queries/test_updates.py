@@ -3,10 +3,13 @@ every answer is that of a fresh query."""
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 import pliant
+from pliant.engine.memory import Engine
 from tests.shapes.tables import assert_identical
 
 TUNINGS = ("auto", "boxes", "cones", "cones+front")
@@ -43,19 +46,20 @@ def test_a_surface_that_is_cut_and_remeshed(culling, rule):
 def test_only_what_has_changed_is_built_anew(monkeypatch):
     made = pliant.scenes.load("hanging_cloth", triangles=800, frames=3)
     mesh = pliant.TriMesh(made.faces)
-    detector, builds = pliant.Detector(mesh), []
-    build = detector._engine._build
-    monkeypatch.setattr(detector._engine, "_build", lambda *args: builds.append(1) or build(*args))
+    detector, builds, build = pliant.Detector(mesh), [], Engine._build
+    monkeypatch.setattr(Engine, "_build", lambda *args: builds.append(1) or build(*args))
     detector.advance(made.frames[0])
     detector.advance(made.frames[1])
     assert len(builds) == 1
     mesh = mesh.changed(remove=[5, 6, 7])
     detector.update(mesh)
-    assert_identical(detector.advance(made.frames[2]), pliant.ccd(mesh, made.frames[1], made.frames[2]))
+    found = detector.advance(made.frames[2])
     assert len(builds) == 1  # the tree stays
+    assert_identical(found, pliant.ccd(mesh, made.frames[1], made.frames[2]))
+    builds.clear()
     detector.update(mesh.changed(remove=np.arange(0, len(mesh.faces), 2), add=mesh.faces[::2]))
     detector.contacts(made.frames[1], made.frames[2])
-    assert len(builds) == 2  # too much has changed
+    assert len(builds) == 1  # too much has changed
 
 
 def test_new_vertices():
@@ -141,3 +145,72 @@ def test_two_hundred_frames_of_everything(culling):
             assert_identical(detector.intersections(x), pliant.check(mesh, x))
         at = x
     assert found > 500
+
+
+def test_an_update_that_fails_changes_nothing():
+    """Exceptions at every line of it: whatever is asked next is right, for the mesh before or for the new one."""
+    made = pliant.scenes.load("twisted_cloth", triangles=120)
+    base = pliant.TriMesh(made.faces)
+    cut = base.changed(remove=np.arange(40))
+    expected = {id(mesh): pliant.ccd(mesh, made.x0, made.x1) for mesh in (base, cut)}
+    ended = False
+    for stop in range(400):
+        detector, lines = pliant.Detector(base, threads=1), 0
+        detector.contacts(made.x0, made.x1)
+
+        def trace(frame, event, _, stop=stop):
+            nonlocal lines
+            if "/pliant/" not in frame.f_code.co_filename.replace("\\", "/"):
+                return None
+            lines += event == "line"
+            if lines > stop:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return trace
+
+        try:
+            sys.settrace(trace)
+            detector.update(cut)
+            ended = True
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        assert_identical(detector.contacts(made.x0, made.x1), expected[id(detector.mesh)])
+        if ended:
+            break
+    assert ended
+    assert stop > 20
+
+
+def test_labels_that_do_not_reach_the_new_vertices():
+    made = pliant.scenes.load("ball_heap", triangles=300)
+    detector = pliant.Detector(made.faces, objects=made.objects, pairs="inter")
+    detector.contacts(made.x0, made.x1)
+    mesh, n = detector.mesh, len(made.x0)
+    with pytest.raises(pliant.ShapeError, match="labels, but the mesh has a vertex"):
+        detector.update(mesh.changed(add=[(n, 0, 1)]))
+    assert detector.mesh is mesh
+    contacts = pliant.ccd(made.faces, made.x0, made.x1, objects=made.objects, pairs="inter")
+    assert_identical(detector.contacts(made.x0, made.x1), contacts)
+
+
+def test_a_query_that_is_refused_settles_nothing():
+    made = pliant.scenes.load("twisted_cloth", triangles=120)
+    detector, more = pliant.Detector(made.faces), np.concatenate((made.x0, made.x0[:1]))
+    with pytest.raises(pliant.MeshError):
+        detector.near(more, -1.0)
+    assert_identical(detector.contacts(made.x0, made.x1), pliant.ccd(made.faces, made.x0, made.x1))
+    with pytest.raises(pliant.ShapeError, match="the frames before had"):
+        detector.intersections(more)
+
+
+def test_radii_are_those_of_then():
+    made = pliant.scenes.load("twisted_cloth", triangles=120)
+    radii = np.full(len(made.x0), 1e-3)
+    detector = pliant.Detector(made.faces, radii=radii)
+    expected = pliant.ccd(made.faces, made.x0, made.x1, radii=radii)
+    radii[:] = 0.1
+    assert_identical(detector.contacts(made.x0, made.x1), expected)
+    with pytest.raises(pliant.MeshError, match=r"min_distance is -1\.0"):
+        pliant.Detector(made.faces, min_distance=-1.0)

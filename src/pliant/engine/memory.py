@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
@@ -40,7 +41,7 @@ EMITTED = 12  # ... what becomes of a pair of elements that comes out of the wal
 
 
 class Query(Enum):
-    """What is asked; each has a front of its own."""
+    """What is asked; each has a front of its own, but for STEP, whose horizon is another one every time."""
 
     CONTACTS = "contacts"
     STEP = "step"
@@ -60,9 +61,12 @@ class _Tree:
         self._compared: dict[Query, int] = {}  # in the first walk of each query
         self._excess = 0  # comparisons more than in those
 
-    def replace(self, hierarchy: Hierarchy) -> None:
+    def with_elements(self, hierarchy: Hierarchy, keep_fronts: bool) -> _Tree:
         """The same nodes, with other elements."""
-        self.hierarchy, self.size = hierarchy, len(hierarchy.tree.order)
+        new = _Tree(hierarchy, *self._first)
+        new.fronts = {query: front.copy() for query, front in self.fronts.items()} if keep_fronts else {}
+        new._costs, new._compared, new._excess = dict(self._costs), dict(self._compared), self._excess
+        return new
 
     @property
     def building(self) -> int:
@@ -153,20 +157,22 @@ class Engine:
 
     # ---- memory
 
-    def change(self, topology: Topology, old_of_new: np.ndarray, vertex_count: int) -> None:
-        """Go on with a mesh that has changed: what stays keeps its place in the tree.
+    def changed(self, topology: Topology, old_of_new: np.ndarray, vertex_count: int) -> Engine:
+        """Another engine, for a mesh that has changed: what stays keeps its place in the tree.
 
         old_of_new : (k,) int32, ids of its elements before, -1 for new ones
         """
-        self.topology, tree = topology, self._tree
+        new, tree = Engine(topology, self.plan, self.threads), self._tree
+        new.mark, new._cones = self.mark, copy(self._cones)
+        moved = None
         if tree is not None:
-            self._tree = None  # should the next lines fail
             moved = carried(tree.hierarchy.tree, old_of_new, topology.elements.corners, vertex_count)
-            if moved is not None:
-                tree.replace(Hierarchy(topology, moved, tree.hierarchy.plan, vertex_count))
-                if self.plan.wanted != ALL:  # a front leaves out what was not wanted, and labels are others now
-                    tree.fronts.clear()
-                self._tree = tree
+        if tree is not None and moved is not None:
+            # A front leaves out what was not wanted, and labels are others now.
+            new._tree = tree.with_elements(
+                Hierarchy(topology, moved, tree.hierarchy.plan, vertex_count), keep_fronts=self.plan.wanted == ALL
+            )
+        return new
 
     @property
     def front_size(self) -> int:

@@ -12,6 +12,8 @@ worthless (errata 23).
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from pliant.hierarchy.traverse import Forest, cut_through
@@ -33,6 +35,12 @@ class Front:
         depth = (len(forest.begin) - 1).bit_length() - 1
         self.lowest = 1 << max(level, depth - above_leaves)
         self._parts: dict[int, list[np.ndarray]] = {}
+
+    def copy(self) -> Front:
+        """Another one, that starts from here."""
+        new = copy(self)
+        new._parts = {}
+        return new
 
     def __len__(self) -> int:
         return len(self.pairs)

@@ -34,7 +34,7 @@ def initial_from(initial: str | float, old: dict[str, Any]) -> str | float:
         return initial
     keep = old.pop("keep")
     warn("keep= is deprecated: give the number itself, as initial=", DeprecationWarning)
-    return keep if initial == "relative" else initial
+    return keep if initial == "relative" and keep is not None else initial
 
 
 def _required(value: Any, kind: type, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from pliant.engine.verified import verified_positions
 from pliant.filters.axes.separation import ALLOWED
 from pliant.mesh.subjects import Subject
 from pliant.queries.deprecated import accuracy_from, tuning_from
-from pliant.queries.near_pairs import NearPairs
+from pliant.queries.near_pairs import NearPairs, reach_of
 from pliant.results.contacts import Contacts, Intersections, Proximity, Step
 from pliant.runtime.arrays import (
     OptionError,
     ShapeError,
+    as_array,
     as_number,
     as_positions,
     as_radii,
@@ -88,32 +90,31 @@ class Detector:
     ) -> None:
         self._accuracy = accuracy_from(accuracy, old)
         self._tuning = tuning_from(tuning, old, "Detector")
-        self._topology = topology_of(mesh, objects, interior)
-        self._rule, self._interior = (min_distance, radii), interior
-        self._pairs, self._threads = pairs, thread_count(threads)
-        self._engine = self._engine_of(self._topology)
-        self._surface: Engine | None = None  # of a volume mesh, for what happens at rest
-        self._vertex_count: int | None = None
-        self._x: np.ndarray | None = None
+        self._pairs, self._threads, self._interior = pairs, thread_count(threads), interior
+        topology = topology_of(mesh, objects, interior)
+        if radii is None:
+            as_radii(min_distance, None, (0,))
+        self._now = _Setting(topology, min_distance, _copied(radii), self._engine_of(topology))
 
     def __repr__(self) -> str:
-        return f"Detector({self._about!r}, culling={self._tuning.culling!r})"
+        return f"Detector({self.mesh!r}, culling={self._tuning.culling!r})"
 
     @property
     def mesh(self) -> Any:
         """The TriMesh or VolumeMesh that the queries are about."""
-        return self._about
+        return self._now.mesh
 
     @property
     def front_size(self) -> int:
         """Pairs of nodes in the fronts that are kept; 0 without "front"."""
-        return self._engine.front_size
+        return sum(one.front_size for one in (self._now.engine, self._now.surface) if one is not None)
 
     # ---- where it is, and what about
 
     def place(self, x: Any) -> None:
         """Be at x, (n, 3), without looking at the way there: the next ``advance`` starts from it."""
-        self._x = self._positions(x, "x").copy()
+        x = self._positions(x, "x").copy()
+        self._now.vertex_count, self._now.x = len(x), x
 
     def update(self, mesh: Any, *, objects: Any = None, radii: Any = None) -> None:
         """Go on with another mesh; of one that comes from ``changed``, only what has changed is built anew.
@@ -132,18 +133,18 @@ class Detector:
         Where the number of vertices changes, ``advance`` has nothing to move from: call ``place`` first, with positions
         at the start of the step of the new vertices too (``pliant.trace_back``).
         """
-        before, topology = self._about, topology_of(mesh, self._topology.objects if objects is None else objects,
-                                                    self._interior)  # fmt: skip
-        change = getattr(topology.subject.volume or topology.subject.features, "change", None)
-        self._topology, self._surface = topology, None
-        self._rule = self._rule[0], self._rule[1] if radii is None else radii
-        vertex_count, self._vertex_count = self._vertex_count, None
-        same_kind = (topology.subject.cells is None) == (self._engine.topology.subject.cells is None)
-        is_surface = topology.subject.volume is not None and topology.subject.cells is None
-        if change is not None and change.is_from(before) and same_kind and not is_surface and vertex_count is not None:
-            self._engine.change(topology, change.old_of_new, max(vertex_count, topology.subject.features.vertex_limit))
+        now = self._now
+        topology = topology_of(mesh, now.topology.objects if objects is None else objects, self._interior)
+        _require_a_label_each(topology)
+        new = _Setting(topology, now.min_distance, now.radii if radii is None else _copied(radii), now.engine, now.x)
+        change, limit = getattr(new.mesh, "change", None), topology.subject.features.vertex_limit
+        # The boundary of a volume mesh has elements of its own, which a change of cells does not tell of.
+        count = None if new.is_boundary else now.vertex_count
+        if change is not None and change.is_from(now.mesh) and count is not None:
+            new.engine = now.engine.changed(topology, change.old_of_new, max(count, limit))
         else:
-            self._engine = self._engine_of(topology)
+            new.engine = self._engine_of(topology)
+        self._now = new  # all at once: an exception before leaves everything as it was
 
     # ---- queries
 
@@ -179,8 +180,9 @@ class Detector:
         travel = self._travel(x0, x1, motion)
         if among is None:
             return logged("contacts", self, self._contacts(travel, crew, tally), tally)
-        bend = 0.0 if travel.approach is None else travel.approach.paths.bend.max(initial=0.0)
-        among.require_valid(travel.x0, travel.x1, 0.126 * float(bend))
+        if not isinstance(among, NearPairs):
+            raise OptionError(f"among={among!r} must come from Detector.near_pairs")
+        among.require_valid(self._now.topology, travel.x0, travel.x1, travel.contact_radius)
         found = self._engine.contacts_among(travel, (among.vertex_face, among.edge_edge), crew, tally)
         contacts = tabulate(self._subject, travel, found, tally, Crew(self._threads))
         return logged("contacts", self, contacts, tally)
@@ -200,12 +202,12 @@ class Detector:
         Contacts
         """
         tally, crew = Tally(), Crew(self._threads, progress)
-        x = self._positions(x, "x")
-        if self._x is None:
+        x, start = self._positions(x, "x"), self._now.x
+        if start is None or len(start) != len(x):  # of a mesh that has changed since
             found = tabulate(self._subject, None, [], tally)
         else:
-            found = self._contacts(self._between(straight_paths(self._x, x)), crew, tally)
-        self._x = x.copy()
+            found = self._contacts(self._between(straight_paths(start, x)), crew, tally)
+        self._now.vertex_count, self._now.x = len(x), x.copy()
         return logged("advance", self, found, tally)
 
     def step(
@@ -228,6 +230,7 @@ class Detector:
         tally, crew = Tally(), Crew(self._threads, progress)
         travel, helpers = self._travel(x0, x1, motion, initial), Crew(self._threads)
         first = self._engine.first_contacts(travel, crew, tally)
+        self._now.vertex_count = len(travel.x0)
         if not first.found:
             return logged("step", self, Step(1.0, None, travel.x1.copy(), tally.stages()), tally)
         contacts = tabulate(self._subject, travel, first.found, tally)
@@ -253,6 +256,7 @@ class Detector:
         x, engine = self._positions(x, "x"), self._at_rest
         within = as_number(within, "within", 0.0, np.finfo(float).max)
         found = engine.near(rest_within(x, within), within, crew, tally)
+        self._now.vertex_count = len(x)
         near = tabulate_near(engine.topology.subject, x, found, tally, Crew(self._threads))
         return logged("near", self, near, tally)
 
@@ -276,17 +280,20 @@ class Detector:
         tally, crew = Tally(), Crew(self._threads, progress)
         x = self._positions(x, "x")
         within = as_number(within, "within", 0.0, np.finfo(float).max)
+        allowance = self._allowance(x, within)
         found = self._engine.near(rest_within(x, within), within, crew, tally)
-        return NearPairs(x.copy(), within, self._allowance(x, within), *pairs_by_kind(found))
+        self._now.vertex_count = len(x)
+        return NearPairs(x.copy(), within, allowance, *pairs_by_kind(found), self._now.topology)
 
     def _allowance(self, x: np.ndarray, within: float) -> np.ndarray:
         """(n,) how far vertices may move: two features that are further apart than within do not come into contact."""
-        radii = as_radii(*self._rule, (len(x),))
+        radii, reach = self._now.radii_of(len(x)), reach_of(x, within)
+        if self._accuracy.solver == "exact" and not radii.any():
+            return np.full(len(x), reach)
+        # The tolerance of advancement, a part of an extent on the way, and what it allows for rounding.
         largest = float(np.abs(x).max(initial=0.0)) + within
-        rounding = 1e-14 * largest
-        if self._accuracy.solver != "exact" or radii.any():  # the tolerance of advancement, and what it allows for
-            rounding += self._accuracy.tolerance * largest + ALLOWED * (largest + float(radii.max(initial=0.0)))
-        return 0.5 * within * (1.0 - 1e-12) - radii - rounding
+        allowed = self._accuracy.tolerance * largest + ALLOWED * (largest + float(radii.max(initial=0.0)))
+        return reach - radii - allowed
 
     def intersections(self, x: Any, *, progress: Progress | bool | None = None) -> Intersections:
         """Every pair of triangles that intersect at x, exactly, each once; ``advance`` still starts where it did.
@@ -303,27 +310,29 @@ class Detector:
         tally, crew = Tally(), Crew(self._threads, progress)
         x = self._positions(x, "x")
         found = self._at_rest.intersections(rest_at(x), crew, tally)
+        self._now.vertex_count = len(x)
         return logged("intersections", self, tabulate_intersections(found, tally), tally)
 
     # ---- what they share
 
     @property
     def _subject(self) -> Subject:
-        return self._topology.subject
+        return self._now.topology.subject
 
     @property
-    def _about(self) -> Any:
-        return self._subject.volume or self._subject.features
+    def _engine(self) -> Engine:
+        return self._now.engine
 
     @property
     def _at_rest(self) -> Engine:
         """For what happens at one instant: on the surface of a volume mesh."""
-        if self._subject.cells is None:
-            return self._engine
-        if self._surface is None:
-            subject = Subject(self._subject.cells.surface(), self._subject.volume)
-            self._surface = self._engine_of(Topology(subject, self._topology.objects))
-        return self._surface
+        now, subject = self._now, self._subject
+        if subject.cells is None:
+            return now.engine
+        if now.surface is None:
+            on_boundary = Subject(subject.cells.surface(), subject.volume)
+            now.surface = self._engine_of(Topology(on_boundary, now.topology.objects))
+        return now.surface
 
     def _engine_of(self, topology: Topology) -> Engine:
         plan: Plan = plan_of(self._tuning, self._pairs, topology.subject.cells is not None)
@@ -331,17 +340,16 @@ class Detector:
 
     def _contacts(self, travel: Travel, crew: Crew, tally: Tally) -> Contacts:
         found = self._engine.contacts(travel, crew, tally)
+        self._now.vertex_count = len(travel.x0)
         return tabulate(self._subject, travel, found, tally, Crew(self._threads))
 
     def _positions(self, x: Any, name: str) -> np.ndarray:
-        x = as_positions(x, name)
-        if self._vertex_count is None:
-            self._topology.require(len(x))
-            self._vertex_count = len(x)
-            if self._x is not None and len(self._x) != len(x):  # of a mesh that has changed
-                self._x = None
-        elif len(x) != self._vertex_count:
-            raise ShapeError(f"{name} has {len(x)} rows, but the frames before had {self._vertex_count}")
+        """Checked; the number of vertices is settled by the first query that comes to its end."""
+        x, count = as_positions(x, name), self._now.vertex_count
+        if count is None:
+            self._now.topology.require(len(x))
+        elif len(x) != count:
+            raise ShapeError(f"{name} has {len(x)} rows, but the frames before had {count}")
         return x
 
     def _travel(self, x0: Any, x1: Any, motion: Motion | None, initial: str | float = "stop") -> Travel:
@@ -355,13 +363,13 @@ class Detector:
         x0 = self._positions(x0, "x0")
         if motion is None:
             return self._between(straight_paths(x0, x1), initial)
-        paths = motion.paths(x0, x1, self._topology.named(len(x0)))
+        paths = motion.paths(x0, x1, self._now.topology.named(len(x0)))
         return self._between(paths._replace(x1=as_positions(paths.x1, "x1, where motion ends,")), initial)
 
     def _between(self, paths: Paths, initial: str | float = "stop") -> Travel:
         """The motion on these paths, with what counts as contact."""
         initial, keep = _initial(initial)
-        radii = as_radii(*self._rule, (len(paths.x0),))
+        radii = self._now.radii_of(len(paths.x0))
         if self._subject.volume is not None:
             warn_inverted(self._subject.volume, paths.x0)
         if self._accuracy.solver == "exact" and paths.mode == STRAIGHT and not radii.any():
@@ -370,6 +378,45 @@ class Detector:
         tolerances = tolerance_of(paths, self._subject.features.vertices, tolerance)
         approach = approach_of(paths, radii, tolerances, INITIAL.index(initial), keep, tolerance)
         return travel_of(paths.x0, paths.x1, approach)
+
+
+@dataclass
+class _Setting:
+    """What a detector is about, and how far it has come."""
+
+    topology: Topology
+    min_distance: float
+    radii: np.ndarray | None
+    engine: Engine
+    x: np.ndarray | None = None  # where ``advance`` starts
+    surface: Engine | None = None  # of a volume mesh, for what happens at rest
+    vertex_count: int | None = None  # of the positions so far
+
+    @property
+    def mesh(self) -> Any:
+        return self.topology.subject.volume or self.topology.subject.features
+
+    @property
+    def is_boundary(self) -> bool:
+        """Only the boundary of a volume mesh takes part."""
+        return self.topology.subject.volume is not None and self.topology.subject.cells is None
+
+    def radii_of(self, vertex_count: int) -> np.ndarray:
+        return as_radii(self.min_distance, self.radii, (vertex_count,))
+
+
+def _copied(radii: Any) -> np.ndarray | None:
+    """What the caller does with the array later makes no difference."""
+    return None if radii is None else as_array(radii, "radii").copy()
+
+
+def _require_a_label_each(topology: Topology) -> None:
+    limit = topology.subject.features.vertex_limit
+    if topology.objects is not None and len(topology.objects) < limit:
+        raise ShapeError(
+            f"objects has {len(topology.objects)} labels, but the mesh has a vertex {limit - 1}: give objects= for "
+            "all vertices"
+        )
 
 
 def _initial(initial: str | float) -> tuple[str, float]:

@@ -20,11 +20,13 @@ class NearPairs:
 
     They are valid for every motion on which no vertex is ever further from x than its ``allowance``: half of the
     distance, less what counts as contact. Two features that are further apart than the distance at x cannot meet then.
+    They are of one detector, and of the mesh that it is about.
 
     x : (n, 3) float64
     within : float
-    allowance : (n,) float64, how far from x each vertex may be
-    vertex_face : (k, 2) int32 ids of vertices and faces
+    allowance : (n,) float64, how far from x each vertex may be, on a straight motion
+    vertex_face : (k, 2) int32 ids of vertices and faces; those of the surface of a volume mesh where its interior takes
+        no part
     edge_edge : (k, 2) int32 ids of edges
     """
 
@@ -33,6 +35,7 @@ class NearPairs:
     allowance: np.ndarray
     vertex_face: np.ndarray
     edge_edge: np.ndarray
+    _of: object = None  # the topology that they are pairs of
 
     __post_init__ = freeze
 
@@ -45,24 +48,37 @@ class NearPairs:
 
     def valid_for(self, x: Any) -> bool:
         """Whether a straight motion may start or end at x, (n, 3): with both ends valid, all of it is."""
-        return self.first_invalid(as_positions(x, "x")) is None
+        return not len(self._beyond(as_positions(x, "x"), self.allowance))
 
-    def first_invalid(self, x: np.ndarray, bend: float = 0.0) -> int | None:
-        """A vertex that is too far from where it was; bend : how far paths leave their chords at most."""
+    def require_valid(self, of: object, x0: np.ndarray, x1: np.ndarray, radius: np.ndarray) -> None:
+        """Raise StalePairsError where a motion leaves what they are valid for, or is one of another mesh.
+
+        of : the topology of the query; radius : (n,) how far from its chord a vertex can be in contact, or none
+        """
+        if of is not self._of:
+            raise StalePairsError("near pairs are those of another detector, or of the mesh that it had before")
+        most = reach_of(self.x, self.within) - (radius if len(radius) else 0.0)
+        for x, name in ((x0, "x0"), (x1, "x1")):
+            beyond = self._beyond(x, most)
+            if len(beyond):
+                vertex = int(beyond[0])
+                moved = float(np.linalg.norm(x[vertex] - self.x[vertex]))
+                at_most = max(float(np.broadcast_to(most, len(x))[vertex]), 0.0)
+                raise StalePairsError(
+                    f"near pairs are no longer valid: at {name} vertex {vertex} has moved by {moved:.9g}, and may by "
+                    f"{at_most:.9g}; ask for near_pairs again, or within a larger distance"
+                )
+
+    def _beyond(self, x: np.ndarray, most: np.ndarray | float) -> np.ndarray:
+        """Vertices that are further from where they were."""
         if len(x) != len(self.x):
             raise ShapeError(f"x has {len(x)} rows, but the near pairs are of {len(self.x)} vertices")
         # A square root of a sum of squares is off by less than 4 u of itself.
         moved = np.sqrt(np.einsum("ij,ij->i", x - self.x, x - self.x)) * (1.0 + 2.0**-50)
-        too_far = np.flatnonzero(~(moved + bend <= self.allowance))
-        return int(too_far[0]) if len(too_far) else None
+        return np.flatnonzero(~(moved <= most))
 
-    def require_valid(self, x0: np.ndarray, x1: np.ndarray, bend: float = 0.0) -> None:
-        """Raise StalePairsError where a motion leaves what they are valid for."""
-        for x, name in ((x0, "x0"), (x1, "x1")):
-            vertex = self.first_invalid(x, bend)
-            if vertex is not None:
-                moved, most = np.linalg.norm(x[vertex] - self.x[vertex]), max(self.allowance[vertex], 0.0)
-                raise StalePairsError(
-                    f"near pairs are no longer valid: at {name} vertex {vertex} has moved by {moved:g}, and may "
-                    f"be {most:g}; ask for near_pairs again, or within a larger distance"
-                )
+
+def reach_of(x: np.ndarray, within: float) -> float:
+    """How far two features that were not within the distance at x may come towards each other: half of it for each,
+    less the rounding of that distance."""
+    return 0.5 * within * (1.0 - 1e-12) - 1e-14 * (float(np.abs(x).max(initial=0.0)) + within)

@@ -22,7 +22,7 @@ OVER_RELAXATION = 1.2
 
 # A difference of two points along an axis L, in units of u M |L|_1, M the largest coordinate of the scene. Each of
 # the two has 3 roundings of the dot product, 3 of the end of a motion that is cut off at a horizon, and room for 4:
-# positions that are rounded once more have to be apart too (``engine/step``), and get no other room than this. The
+# positions that are rounded once more have to be apart too (``engine/verified``), and get no other room than this. The
 # difference, at most 2 M |L|_1, has one rounding, the sum with the slack another two at most: 2 (3 + 3 + 4) + 4 = 24.
 SLACK = (2 * (DOT + LERP) * UNIT_ROUNDOFF + 2 * POSITION_ERROR + 4 * UNIT_ROUNDOFF) * 4 / 3
 _UNDERFLOW = 1e-290  # of products of an axis below 1e-250, each 5e-324 at most
