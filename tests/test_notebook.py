@@ -34,5 +34,5 @@ def test_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("Contacts", "Step", "Intersections", "Sequence", "Scan"):
         assert any(f"<b>{name}" in card for card in cards)
     assert any("image/png" in output.get("data", {}) for output in shown)
-    assert any("dcd of TriMesh" in output.get("text", "") for output in shown)
+    assert any("check of TriMesh" in output.get("text", "") for output in shown)
     assert (tmp_path / "offenders.ply").stat().st_size > 10_000

@@ -314,8 +314,8 @@ def test_input():
         pliant.ccd({"tetra": [(0, 1, 2, 3)]}, bad, x)
     with pytest.raises(pliant.MeshError, match="must have shape"):
         pliant.ccd({"tetra": [(0, 1, 2, 3)]}, x.ravel(), x)
-    with pytest.raises(pliant.MeshError, match=r"surface\(\), or use pliant.ccd"):
-        pliant.Detector({"tetra": [(0, 1, 2, 3)]})
+    with pytest.raises(pliant.MeshError, match="tetra 0 refers to vertex 9"):
+        pliant.Detector({"tetra": [(0, 1, 2, 9)]}).advance(x)
 
 
 def test_inverted_cells_are_counted_in_a_warning():

@@ -13,9 +13,9 @@ from tests.shapes.falling import END, FACES, START
 
 QUERIES = {
     "ccd": lambda: pliant.ccd(FACES, START, END),
-    "safe_step": lambda: pliant.safe_step(FACES, START, END),
-    "dcd": lambda: pliant.dcd(FACES, END),
-    "proximity": lambda: pliant.proximity(FACES, START, within=1.0),
+    "step": lambda: pliant.safe_step(FACES, START, END),
+    "check": lambda: pliant.dcd(FACES, END),
+    "near": lambda: pliant.proximity(FACES, START, within=1.0),
     "inside": lambda: pliant.inside({"tetra": [(0, 1, 2, 3)]}, START),
     "advance": lambda: _advance(),
     "intersections": lambda: pliant.Detector(FACES).intersections(END),

@@ -179,4 +179,4 @@ def test_odd_sequences():
     lone = Frames(pliant.Sequence(np.zeros((0, 3), int), np.zeros((2, 4, 3))))
     assert len(lone[1].shown(Layers(), lone.mesh).faces) == 0
     with pytest.raises(pliant.MeshError, match="culling"):
-        Frames(pliant.Sequence([(0, 1, 2)], np.zeros((1, 3, 3))), culling="brute")
+        Frames(pliant.Sequence([(0, 1, 2)], np.zeros((1, 3, 3))), tuning=pliant.Tuning(culling="none"))

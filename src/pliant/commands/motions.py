@@ -151,7 +151,7 @@ def _pointing_to_check(run: Run, start: Mesh) -> Iterator[None]:
 
     def said(message: str) -> str:
         how = f"at the start; pliant check {start.name} lists them"
-        return message.replace("at x0; pliant.dcd(mesh, x0) lists them", how)
+        return message.replace("at x0; pliant.check(mesh, x0) lists them", how)
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

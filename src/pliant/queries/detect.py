@@ -86,6 +86,7 @@ def ccd(
         accuracy=accuracy, tuning=tuning, threads=threads,
     )  # fmt: skip
     _look_for_tangles(detector, x0, tangled)
+    detector._asked_by = "ccd"
     return detector.contacts(x0, x1, motion=motion, progress=progress)
 
 
@@ -163,6 +164,7 @@ def step(
         accuracy=accuracy, tuning=tuning, threads=threads,
     )  # fmt: skip
     _look_for_tangles(detector, x0, tangled)
+    detector._asked_by = "step"
     return detector.step(x0, x1, motion=motion, initial=initial, progress=progress)
 
 
@@ -218,6 +220,7 @@ def check(
         Detector(surface, objects=objects, pairs=pairs)._positions(x, "x")  # or welding would meet what is wrong
         surface = TriMesh(weld(surface.faces, x, None if objects is None else as_array(objects, "objects")))
     detector = Detector(surface, objects=objects, pairs=pairs, tuning=tuning, threads=threads)
+    detector._asked_by = "check"
     return detector.intersections(x, progress=progress)
 
 
@@ -268,6 +271,7 @@ def near(
     """
     tuning = tuning_from(tuning, old, "near")
     detector = Detector(surface_of(mesh), objects=objects, pairs=pairs, tuning=tuning, threads=threads)
+    detector._asked_by = "near"
     return detector.near(x, within, progress=progress)
 
 

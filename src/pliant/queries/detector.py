@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from pliant.runtime.arrays import (
 from pliant.runtime.log import logged
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew, Progress
+
+Found = TypeVar("Found")
 
 RELATIVE = 0.5  # of the distance at the start, that "relative" keeps
 
@@ -91,6 +93,7 @@ class Detector:
         self._accuracy = accuracy_from(accuracy, old)
         self._tuning = tuning_from(tuning, old, "Detector")
         self._pairs, self._threads, self._interior = pairs, thread_count(threads), interior
+        self._asked_by: str | None = None  # a function that uses it once
         topology = topology_of(mesh, objects, interior)
         if radii is None:
             as_radii(min_distance, None, (0,))
@@ -179,13 +182,13 @@ class Detector:
         tally, crew = Tally(), Crew(self._threads, progress)
         travel = self._travel(x0, x1, motion)
         if among is None:
-            return logged("contacts", self, self._contacts(travel, crew, tally), tally)
+            return self._logged("contacts", self._contacts(travel, crew, tally), tally)
         if not isinstance(among, NearPairs):
             raise OptionError(f"among={among!r} must come from Detector.near_pairs")
         among.require_valid(self._now.topology, travel.x0, travel.x1, travel.contact_radius)
         found = self._engine.contacts_among(travel, (among.vertex_face, among.edge_edge), crew, tally)
         contacts = tabulate(self._subject, travel, found, tally, Crew(self._threads))
-        return logged("contacts", self, contacts, tally)
+        return self._logged("contacts", contacts, tally)
 
     def advance(self, x: Any, *, progress: Progress | bool | None = None) -> Contacts:
         """Every contact while the vertices move from the positions of the last call to x; then be there.
@@ -207,8 +210,9 @@ class Detector:
             found = tabulate(self._subject, None, [], tally)
         else:
             found = self._contacts(self._between(straight_paths(start, x)), crew, tally)
+            self._logged("advance", found, tally)
         self._now.vertex_count, self._now.x = len(x), x.copy()
-        return logged("advance", self, found, tally)
+        return found
 
     def step(
         self, x0: Any, x1: Any = None, *, motion: Motion | None = None, initial: str | float = "stop",
@@ -232,12 +236,12 @@ class Detector:
         first = self._engine.first_contacts(travel, crew, tally)
         self._now.vertex_count = len(travel.x0)
         if not first.found:
-            return logged("step", self, Step(1.0, None, travel.x1.copy(), tally.stages()), tally)
+            return self._logged("step", Step(1.0, None, travel.x1.copy(), tally.stages()), tally)
         contacts = tabulate(self._subject, travel, first.found, tally)
         contact = contacts[int(np.argmin(contacts.toi))]
         t = float(contact.toi[0])
         positions = verified_positions(first.scene, first.plan, first.near, t, helpers, tally)
-        return logged("step", self, Step(t, contact, positions, tally.stages()), tally)
+        return self._logged("step", Step(t, contact, positions, tally.stages()), tally)
 
     def near(self, x: Any, within: float, *, progress: Progress | bool | None = None) -> Proximity:
         """Every vertex and face, and every two edges, that are at most so far from each other at x; each pair once.
@@ -258,7 +262,7 @@ class Detector:
         found = engine.near(rest_within(x, within), within, crew, tally)
         self._now.vertex_count = len(x)
         near = tabulate_near(engine.topology.subject, x, found, tally, Crew(self._threads))
-        return logged("near", self, near, tally)
+        return self._logged("near", near, tally)
 
     def near_pairs(self, x: Any, within: float, *, progress: Progress | bool | None = None) -> NearPairs:
         """The pairs of features within a distance at x, to ask about again: ``contacts(x0, x1, among=pairs)``.
@@ -311,9 +315,15 @@ class Detector:
         x = self._positions(x, "x")
         found = self._at_rest.intersections(rest_at(x), crew, tally)
         self._now.vertex_count = len(x)
-        return logged("intersections", self, tabulate_intersections(found, tally), tally)
+        return self._logged("intersections", tabulate_intersections(found, tally), tally)
 
     # ---- what they share
+
+    def _logged(self, name: str, found: Found, tally: Tally) -> Found:
+        """The result, after its line; of a function, under its name and about its mesh."""
+        if self._asked_by is None:
+            return logged(name, self, found, tally)
+        return logged(self._asked_by, self.mesh, found, tally)
 
     @property
     def _subject(self) -> Subject:
