@@ -25,9 +25,9 @@ def leaves_of(tree):
 
 
 def setting():
-    faces, x = grid(12, 12)[:2]
-    faces = np.ascontiguousarray(faces, np.int32)
-    return faces, tree_of(faces, np.ascontiguousarray(x, np.float64)), len(x)
+    faces, plane = grid(12, 12)
+    faces, x = np.ascontiguousarray(faces, np.int32), np.column_stack((plane, np.zeros(len(plane))))
+    return faces, tree_of(faces, x), len(x)
 
 
 def test_what_stays_keeps_its_leaf_and_what_is_new_joins_a_neighbour():
