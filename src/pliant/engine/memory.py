@@ -48,6 +48,16 @@ class Query(Enum):
     NEAR = "near"
     INTERSECTIONS = "intersections"
 
+    @property
+    def has_features(self) -> bool:
+        """Pairs of vertices, edges and faces are looked at, not only of elements."""
+        return self is not Query.INTERSECTIONS
+
+    @property
+    def room(self) -> float:
+        """Around bounds: a step ends at positions that are rounded."""
+        return ROOM if self is Query.STEP else 0.0
+
 
 class _Tree:
     """A tree that is kept, and what walks through it have cost."""
@@ -127,7 +137,7 @@ class Engine:
 
         def test(worker: int, chunk: tuple[int, int]) -> None:
             kind, first = chunk
-            some = np.ascontiguousarray(pairs[kind][first : first + BLOCK]).copy()
+            some = pairs[kind][first : first + BLOCK].copy()  # overwritten
             sinks[worker].test(travel, kind, tables[kind], some, len(some))
 
         crew.run(test, chunks)
@@ -202,32 +212,31 @@ class Engine:
 
     def _scene(self, query: Query, travel: Travel, plan: Plan, tally: Tally) -> tuple[Scene, Fitted]:
         """The scene of a query with its bounds; a tree that is no longer good is built anew."""
-        tree, room = self._tree, ROOM if query is Query.STEP else 0.0
+        tree = self._tree
         if (
             tree is None
             or tree.has_worn
             or self._jumps.expected()
             or (plan.has_cones and tree.hierarchy.patches is None)
         ):
-            return self._build(query, travel, plan, room, tally)
-        scene = Scene(self.topology, tree.hierarchy, travel)
-        features = query is not Query.INTERSECTIONS
-        fitted = fit(scene, plan, Crew(self.threads), tally, room=room, features=features, kept=self._kept)
+            return self._build(query, travel, plan, tally)
+        scene, crew = Scene(self.topology, tree.hierarchy, travel), Crew(self.threads)
+        fitted = fit(scene, plan, crew, tally, room=query.room, features=query.has_features, kept=self._kept)
         if tree.has_grown(query, fitted.forest.nodes):
             self._jumps.note()
             if self._cones is not None and self._cones.is_on:
                 self._cones.give_up(tree.size)
                 plan = replace(plan, has_cones=False)
-            return self._build(query, travel, plan, room, tally)
+            return self._build(query, travel, plan, tally)
         self._jumps.forget()
         if self._cones is not None:
             self._cones.saved += tree.size * BUILDING
         return scene, fitted
 
-    def _build(self, query: Query, travel: Travel, plan: Plan, room: float, tally: Tally) -> tuple[Scene, Fitted]:
+    def _build(self, query: Query, travel: Travel, plan: Plan, tally: Tally) -> tuple[Scene, Fitted]:
         """With a new tree; what was kept for the old one is of no use (errata 23)."""
-        self._tree, features = None, query is not Query.INTERSECTIONS
-        scene, fitted = build(self.topology, travel, plan, Crew(self.threads), tally, room=room, features=features)
+        self._tree, crew = None, Crew(self.threads)
+        scene, fitted = build(self.topology, travel, plan, crew, tally, room=query.room, features=query.has_features)
         self._tree = _Tree(scene.hierarchy, query, fitted.forest.nodes)
         return scene, fitted
 

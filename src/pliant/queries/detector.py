@@ -354,13 +354,17 @@ class Detector:
         return tabulate(self._subject, travel, found, tally, Crew(self._threads))
 
     def _positions(self, x: Any, name: str) -> np.ndarray:
-        """Checked; the number of vertices is settled by the first query that comes to its end."""
-        x, count = as_positions(x, name), self._now.vertex_count
-        if count is None:
-            self._now.topology.require(len(x))
-        elif len(x) != count:
-            raise ShapeError(f"{name} has {len(x)} rows, but the frames before had {count}")
+        x = as_positions(x, name)
+        self._require_rows(len(x), name)
         return x
+
+    def _require_rows(self, rows: int, name: str) -> None:
+        """As many as the mesh has vertices; the first query that comes to its end settles how many these are."""
+        count = self._now.vertex_count
+        if count is None:
+            self._now.topology.require(rows)
+        elif rows != count:
+            raise ShapeError(f"{name} has {rows} rows, but the frames before had {count}")
 
     def _travel(self, x0: Any, x1: Any, motion: Motion | None, initial: str | float = "stop") -> Travel:
         """Checked positions and the paths between them; x1 follows from some motions."""
@@ -370,7 +374,7 @@ class Detector:
             raise OptionError(f"motion={motion!r} is none; choose pliant.Accelerated, Screw, Rigid or Affine")
         x0 = as_positions(x0, "x0")
         x1 = None if x1 is None else as_positions(x1, "x1", len(x0))
-        x0 = self._positions(x0, "x0")
+        self._require_rows(len(x0), "x0")
         if motion is None:
             return self._between(straight_paths(x0, x1), initial)
         paths = motion.paths(x0, x1, self._now.topology.named(len(x0)))
