@@ -12,11 +12,14 @@ import numpy as np
 
 import pliant
 from bench.fingerprints import fingerprint
-from bench.inputs import real_motions, volume_steps
+from bench.inputs import published_sequences, real_motions, volume_steps
 from bench.measure import Options, Report, interleaved, seconds
+from pliant.scenes.shapes import weave
 
 SHORT, LONG = 3, 40  # frames
+SEQUENCE = 30  # frames from which a run counts as a sequence
 TRIANGLES = 20_000
+TURNS = 3  # of the rod, from one end to the other
 
 
 class Case(NamedTuple):
@@ -31,7 +34,7 @@ class Case(NamedTuple):
 
     @property
     def is_sequence(self) -> bool:
-        return len(self.frames) == LONG
+        return len(self.frames) >= SEQUENCE
 
 
 def detector(options: Options) -> None:
@@ -58,7 +61,7 @@ def detector(options: Options) -> None:
     for is_sequence, some in ratios.items():
         if some:
             middle = math.exp(sum(map(math.log, some)) / len(some))
-            kind = f"sequences of {LONG} frames" if is_sequence else "short runs"
+            kind = f"sequences of {SEQUENCE} frames and more" if is_sequence else "short runs"
             print(f"{kind}: geometric mean {middle:.3f}, largest {max(some):.3f}")
 
 
@@ -78,7 +81,10 @@ def _hash(tables: list[pliant.Contacts]) -> list[str]:
 def _cases(options: Options) -> Iterator[Case]:
     for motion in real_motions():
         yield _ready(motion.name, pliant.TriMesh(motion.faces), [motion.x0, motion.x1], 0.0)
+    for found in published_sequences():
+        yield _ready(found.name, pliant.TriMesh(found.faces), found.frames, 0.0)
     most = options.triangles or TRIANGLES
+    yield _twisted_rod(most)
     for name in pliant.scenes.names():
         made = pliant.scenes.load(name, triangles=most, frames=LONG)
         mesh = pliant.TriMesh(made.faces)
@@ -90,6 +96,19 @@ def _cases(options: Options) -> Iterator[Case]:
         step = volume_steps(name, options.triangles)[0]
         there = [step.x0 + t * (step.x1 - step.x0) for t in np.linspace(0.0, 1.0, 8)]
         yield _ready(name, step.mesh, there, 0.0)
+
+
+def _twisted_rod(triangles: int) -> Case:
+    """The surface of a rod, ten times as long as it is wide, twisted more and more."""
+    around = max(3, int(math.sqrt(triangles / 6.4)))
+    along = max(2, triangles // (2 * around))
+    faces, points = weave(around, along, around=True)
+    angle, place = points[:, 0] * (2 * math.pi / around), points[:, 1] / along
+    frames = []
+    for turn in np.linspace(0.0, 2 * math.pi * TURNS, LONG):
+        now = angle + turn * place
+        frames.append(np.column_stack((0.05 * np.cos(now), 0.05 * np.sin(now), place)))
+    return _ready("twisted rod", pliant.TriMesh(faces), frames, 0.0)
 
 
 def _ready(name: str, mesh: Any, frames: list[np.ndarray], part: float) -> Case:

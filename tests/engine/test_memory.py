@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.engine.memory import BUILDING, PATCHES, Query, _Jumps, _Trial
+from pliant.engine.memory import BUILDING, PATCHES, Query, _Excess, _Jumps, _Trial
 
 pytestmark = pytest.mark.unit
 
@@ -84,3 +84,19 @@ def test_elements_that_change_places_are_built_anew():
         detector.place(made.x0)
         built += any(stage.name == "hierarchy" for stage in detector.advance(x).stages)
     assert built >= 2
+
+
+def test_a_rebuild_that_saves_nothing_makes_the_next_one_wait():
+    excess = _Excess()
+    for compared in (100, 150, 90, 200):
+        excess.note(Query.CONTACTS, compared)
+    assert excess.count == 50 + 100
+    same = excess.after_rebuild()
+    same.note(Query.NEAR, 10)  # another query says nothing about it
+    assert (same.count, same.patience) == (0, 1)
+    same.note(Query.CONTACTS, 195)
+    assert (same.count, same.patience) == (0, 4)
+    better = same.after_rebuild()
+    better.note(Query.CONTACTS, 120)
+    better.note(Query.CONTACTS, 130)
+    assert (better.count, better.patience) == (10, 1)

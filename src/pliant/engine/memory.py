@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
@@ -35,9 +35,12 @@ from pliant.runtime.threads import Crew
 
 # Comparisons that take as long as ...
 BUILDING = 31  # ... to build the tree, for each element,
-PATCHES = 180  # ... a tree of patches with their contours,
+PATCHES = 140  # ... a tree of patches with their contours,
 CONES = 14  # ... the cones and contours of a frame,
 EMITTED = 12  # ... what becomes of a pair of elements that comes out of the walk.
+
+# As REBUILD_RATIO, for patches: they are cut along the surface, so that a new tree is about the same.
+PATCH_REBUILD_RATIO = 1.6
 
 
 class Query(Enum):
@@ -68,14 +71,13 @@ class _Tree:
         self.fronts: dict[Query, Front] = {}
         self._first = query, nodes  # measured when there is a second frame
         self._costs: dict[Query, float] = {}
-        self._compared: dict[Query, int] = {}  # in the first walk of each query
-        self._excess = 0  # comparisons more than in those
+        self.excess = _Excess()
 
     def with_elements(self, hierarchy: Hierarchy, keep_fronts: bool) -> _Tree:
         """The same nodes, with other elements."""
         new = _Tree(hierarchy, *self._first)
         new.fronts = {query: front.copy() for query, front in self.fronts.items()} if keep_fronts else {}
-        new._costs, new._compared, new._excess = dict(self._costs), dict(self._compared), self._excess
+        new._costs, new.excess = dict(self._costs), deepcopy(self.excess)
         return new
 
     @property
@@ -89,17 +91,44 @@ class _Tree:
             first, before = self._first
             self._costs[first] = tree_cost(before)
             self._first = query, nodes[:0]
+        limit = REBUILD_RATIO if self.hierarchy.patches is None else PATCH_REBUILD_RATIO
         cost = tree_cost(nodes)
-        return cost > REBUILD_RATIO * self._costs.setdefault(query, cost)
+        return cost > limit * self._costs.setdefault(query, cost)
+
+    @property
+    def has_degraded(self) -> bool:
+        """To build it anew would have cost less than it has cost to walk through it as it is."""
+        return self.excess.count > self.excess.patience * self.building
+
+
+class _Excess:
+    """Comparisons beyond those of the first walk through a tree: what it costs not to build it anew.
+
+    Where a scene itself has more to compare from frame to frame, a new tree saves nothing, and the next one has to wait
+    longer.
+    """
+
+    def __init__(self) -> None:
+        self.count: int = 0
+        self.patience: int = 1  # times the cost of building
+        self._first: dict[Query, int] = {}  # comparisons in the first walk of each query
+        self._last: dict[Query, int] = {}
+        self._replaced: dict[Query, int] = {}  # the last ones through the tree before this one
 
     def note(self, query: Query, compared: int) -> None:
         """After a walk."""
-        self._excess += max(0, compared - self._compared.setdefault(query, compared))
+        self.count += max(0, compared - self._first.setdefault(query, compared))
+        before = self._replaced.pop(query, None)
+        if before is not None:
+            self.patience = 4 * self.patience if compared > 0.9 * before else 1
+            self._replaced.clear()
+        self._last[query] = compared
 
-    @property
-    def has_worn(self) -> bool:
-        """To build it anew would have cost less than it has cost to walk through it as it is."""
-        return self._excess > self.building
+    def after_rebuild(self) -> _Excess:
+        """Of the new tree."""
+        new = _Excess()
+        new.patience, new._replaced = self.patience, dict(self._last)
+        return new
 
 
 class Engine:
@@ -201,7 +230,7 @@ class Engine:
             walk(scene, lambda: fitted, plan, sinks, crew, tally, front)
         compared, emitted = tally.pairs_of("traversal")
         if self._tree is not None:
-            self._tree.note(query, compared)
+            self._tree.excess.note(query, compared)
             if self._cones is not None and travel.approach is None:
                 self._cones.learn(query, compared + EMITTED * emitted, self._tree.size)
 
@@ -215,7 +244,7 @@ class Engine:
         tree = self._tree
         if (
             tree is None
-            or tree.has_worn
+            or tree.has_degraded
             or self._jumps.expected()
             or (plan.has_cones and tree.hierarchy.patches is None)
         ):
@@ -235,9 +264,11 @@ class Engine:
 
     def _build(self, query: Query, travel: Travel, plan: Plan, tally: Tally) -> tuple[Scene, Fitted]:
         """With a new tree; what was kept for the old one is of no use (errata 23)."""
-        self._tree, crew = None, Crew(self.threads)
+        old, self._tree, crew = self._tree, None, Crew(self.threads)
         scene, fitted = build(self.topology, travel, plan, crew, tally, room=query.room, features=query.has_features)
         self._tree = _Tree(scene.hierarchy, query, fitted.forest.nodes)
+        if old is not None and old.has_degraded:
+            self._tree.excess = old.excess.after_rebuild()
         return scene, fitted
 
     @contextmanager

@@ -20,28 +20,32 @@ from pliant.runtime.threads import Crew
 class _Work(NamedTuple):
     """What the splits of all threads work on, each on its own range."""
 
-    twin: np.ndarray  # (3 k,) the side of the neighbour, 3 * element + corner, at each side; < 0 where there is none
+    neighbour: np.ndarray  # (3 k,) int32 the element across each side, 3 * element + corner; < 0 where there is none
     centres: np.ndarray  # (k, 3)
     node: np.ndarray  # (k,) int32 the node that has an element, by heap index; minus that on the way. No other thread
     # has marks of the same node, so that none spreads into what another is working on.
     rows: np.ndarray  # (k, 4) a range of elements: key, -, -, element
     queue: np.ndarray  # (k,) int32
-    distance: np.ndarray  # (2, k) int32 by element, from the two ends
+    distance: np.ndarray  # (k, 2) int32 by element, from the two ends
 
 
 def split_into_patches(centres: np.ndarray, twin: np.ndarray, crew: Crew) -> Tree:
-    """The tree over elements with the given centres and neighbours across sides (see ``_Work``)."""
+    """The tree over elements with the given centres.
+
+    twin : (3 k,) the side of the neighbour, 3 * element + corner, at each side; < 0 where there is none
+    """
     count = len(centres)
     depth = depth_for(count)
     work = _Work(
-        twin, centres, np.ones(count, np.int32),
-        np.empty((count, 4)), np.empty(count, np.int32), np.empty((2, count), np.int32),
+        twin // 3, centres, np.ones(count, np.int32), np.empty((count, 4)), np.empty(count, np.int32),
+        np.empty((count, 2), np.int32),
     )  # fmt: skip
     work.rows[:, 3] = np.arange(count)
     begin = np.zeros((1 << depth) + 1, np.int64)
     begin[-1] = count
     top = min(depth, TOP_LEVELS)
-    split_patches(work, begin, depth, 0, 0, top)
+    for level in range(top):
+        crew.run(lambda _, i, level=level: split_patches(work, begin, depth, level, i, level + 1), range(1 << level))
     crew.run(lambda _, i: split_patches(work, begin, depth, top, i, depth), range(1 << top))
     return Tree(work.rows[:, 3].astype(np.int32), begin, depth)
 
@@ -74,24 +78,24 @@ def _spread(work, root, old, new, begin, which):
     """Breadth first from an element through those marked ``old``, which become ``new``, into the queue from ``begin``
     on.
 
-    Returns where the queue ends; distance[which] is filled in.
+    Returns where the queue ends; distance[:, which] is filled in.
     """
-    node, queue, twin, distance = work.node, work.queue, work.twin, work.distance
+    node, queue, neighbour, distance = work.node, work.queue, work.neighbour, work.distance
     node[root] = new
-    distance[which, root] = 0
+    distance[root, which] = 0
     queue[begin] = root
     head, tail = begin, begin + 1
     while head < tail:
         i = queue[head]
         head += 1
+        further = distance[i, which] + 1
         for s in range(3 * i, 3 * i + 3):
-            if twin[s] >= 0:
-                j = twin[s] // 3
-                if node[j] == old:
-                    node[j] = new
-                    distance[which, j] = distance[which, i] + 1
-                    queue[tail] = j
-                    tail += 1
+            j = neighbour[s]
+            if j >= 0 and node[j] == old:
+                node[j] = new
+                distance[j, which] = further
+                queue[tail] = j
+                tail += 1
     return tail
 
 
@@ -116,7 +120,7 @@ def _cut_across(work, begin, end, node, capacity):
             along += way[c] * (work.centres[i, c] - work.centres[a, c])
         # Where triangles are equally far, by their place on the straight way.
         tie = max(0.0, min(0.9, 0.9 * along / length))
-        rows[k, 0] = work.distance[0, i] - work.distance[1, i] + tie
+        rows[k, 0] = work.distance[i, 0] - work.distance[i, 1] + tie
         rows[k, 3] = i
     middle = (begin + end) >> 1
     select(rows, 0, begin, middle, end)
@@ -158,7 +162,7 @@ def _give_teeth(work, begin, end, left):
     A contour is star-shaped if its edges are seen from the middle under one orientation, which teeth are not. Every
     move makes the cut shorter by an edge, so this ends.
     """
-    rows, node, twin = work.rows, work.node, work.twin
+    rows, node, neighbour = work.rows, work.node, work.neighbour
     gain = 0
     moved = True
     while moved:
@@ -167,8 +171,8 @@ def _give_teeth(work, begin, end, left):
             i = np.int64(rows[k, 3])
             here = across = 0
             for s in range(3 * i, 3 * i + 3):
-                if twin[s] >= 0:
-                    side = node[twin[s] // 3]
+                if neighbour[s] >= 0:
+                    side = node[neighbour[s]]
                     here += side == node[i]
                     across += side == (2 * left + 1) - node[i]
             if across >= 2 and across > here:
