@@ -12,7 +12,7 @@ from bench.measure import RESULTS, Options, machine, warm_up
 OURS = {
     "peers": "peers", "filters": "filters", "sizes": "growth", "memory": "growth", "startup": "startup",
     "sheets": "variants", "bounds": "variants", "leaf": "variants", "discrete": "discrete", "near": "near",
-    "hashes": "hashes", "detector": "detector",
+    "hashes": "hashes", "detector": "detector", "versions": "versions",
 }  # fmt: skip
 OF_PAPER_000 = {
     "cones": "cones", "contours": "contours", "fronts": "fronts", "refit": "refit", "low_level": "low_level",
@@ -35,12 +35,19 @@ def main() -> None:
     )
     parser.add_argument("--scale", action="store_true", help="volumes: car_crash with 1.2 million shells, too")
     parser.add_argument("--out", type=Path, metavar="FILE", help="hashes: where they are written; default: printed")
+    parser.add_argument("--other", type=Path, metavar="FOLDER", help="versions: has the package of the other version")
     arguments = parser.parse_args()
     for part in arguments.parts:
         if part not in PARTS:
             parser.error(f"there is no part {part!r}; choose from {', '.join(PARTS)}")
     options = Options(
-        arguments.threads, arguments.repeats, arguments.save, arguments.triangles, arguments.scale, arguments.out
+        arguments.threads,
+        arguments.repeats,
+        arguments.save,
+        arguments.triangles,
+        arguments.scale,
+        arguments.out,
+        arguments.other,
     )
     if arguments.parts != ["hashes"]:
         print(", ".join(f"{key} {value}" for key, value in machine().items()), flush=True)

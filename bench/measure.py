@@ -39,6 +39,7 @@ class Options(NamedTuple):
     triangles: int | None = None  # at most, of the scenes of paper 000, and cells of those of 004: to try a part out
     scale: bool = False  # the largest scene of paper 004, too
     out: Path | None = None  # where hashes are written
+    other: Path | None = None  # has the package of another version
 
 
 class Timed(NamedTuple):
