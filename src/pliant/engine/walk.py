@@ -25,6 +25,7 @@ SEEDS = 1024  # pairs of nodes to start from: more than there are chunks, which 
 # the start of each takes 30 us: all of them were a tenth of a frame with cones.
 CHUNKS = 48
 SHARE = 4
+LEAST = 128  # elements for each chunk, on average: a query about a few triangles is mostly the start of its chunks
 
 
 class Part(NamedTuple):
@@ -87,7 +88,8 @@ def walk(
     walkers = [Walker(plan, crew, sink, front) for sink in sinks]
     chunks = chunks_of(scene, fitted(), plan, crew.threads, front, share)
     crew.run(lambda worker, chunk: walkers[worker].run(scene, fitted(), chunk), chunks)
-    Crew(crew.threads).run(lambda _, walker: walker.finish(scene, fitted()), walkers)
+    at_work = walkers[: max(1, len(chunks))]
+    Crew(crew.threads).run(lambda _, walker: walker.finish(scene, fitted()), at_work)
     tally.merge(sink.tally for sink in sinks)
 
 
@@ -101,9 +103,9 @@ def chunks_of(
         return listed
     if plan.is_brute:
         return [Everything(), *listed]
-    parts = CHUNKS * threads
+    parts = max(1, min(CHUNKS * threads, len(scene.hierarchy.tree.order) // LEAST))
     pairs = _dealt(*cut_through(fitted.forest, plan.wanted, SEEDS), parts) if front is None else front.pairs
-    ends = _ends(len(pairs), threads, share)
+    ends = _ends(len(pairs), parts, share * threads)
     return [*(Part(pairs, first, end) for first, end in itertools.pairwise(ends)), *listed]
 
 
@@ -118,12 +120,12 @@ def _slices(scene: Scene, fitted: Fitted) -> list[Chunk]:
     return slices
 
 
-def _ends(count: int, threads: int, share: int) -> list[int]:
-    """Where parts begin and end: large ones first, small ones last; all small where the share is CHUNKS."""
-    ends, least = [0], max(1, count // (CHUNKS * threads))
+def _ends(count: int, parts: int, share: int) -> list[int]:
+    """Where parts begin and end: one in ``share`` of what is left, and not smaller than if all were alike."""
+    ends, least = [0], max(1, count // parts)
     while ends[-1] < count:
         left = count - ends[-1]
-        ends.append(ends[-1] + min(left, max(least, left // (share * threads))))
+        ends.append(ends[-1] + min(left, max(least, left // share)))
     return ends
 
 

@@ -24,6 +24,7 @@ LARGEST_LEAF = 2 * LEAF_SIZE  # where patches are kept whole
 # explosion 1.7 at 1.23, sheets that pass each other 2.5 at 1.26), which is what building costs.
 REBUILD_RATIO = 1.25
 TOP_LEVELS = 3  # levels that are split before the threads take one subtree each
+SHARED_FROM = 2048  # elements: fewer are left to one thread, since to hand work over takes 20 us each time
 
 
 class Tree(NamedTuple):
@@ -45,12 +46,17 @@ def split_elements(element_bounds: np.ndarray, crew: Crew) -> Tree:
     count = len(element_bounds)
     depth = depth_for(count)
     centres = centres_of(element_bounds)
-    top = min(depth, TOP_LEVELS)
+    top = top_levels(count, depth)
     for level in range(top):
         crew.run(lambda _, i, level=level: split_below(centres, level, i, level + 1), range(1 << level))
     crew.run(lambda _, i: split_below(centres, top, i, depth), range(1 << top))
     begin = (np.arange((1 << depth) + 1, dtype=np.int64) * count) >> depth
     return Tree(centres[:, 3].astype(np.int32), begin, depth)
+
+
+def top_levels(count: int, depth: int) -> int:
+    """How many levels the threads share before each takes a subtree of its own."""
+    return min(depth, TOP_LEVELS) if count >= SHARED_FROM else 0
 
 
 @kernel
@@ -144,7 +150,7 @@ def fit_nodes(place_bounds: np.ndarray, begin: np.ndarray, crew: Crew = ALONE, n
     Bounds of a node without elements are turned inside out, and overlap nothing.
     """
     leaves = len(begin) - 1
-    out, top = new((2 * leaves, place_bounds.shape[1])), min(leaves, 1 << TOP_LEVELS)
+    out, top = new((2 * leaves, place_bounds.shape[1])), 1 << top_levels(len(place_bounds), leaves.bit_length() - 1)
     out[0] = 0.0  # there is no such node
     crew.run(lambda _, node: _fit_below(place_bounds, begin, out, node), range(top, 2 * top))
     _unite_children(out, 1, top)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.hierarchy.build import LARGEST_LEAF, TOP_LEVELS, Tree, depth_for, select
+from pliant.hierarchy.build import LARGEST_LEAF, Tree, depth_for, select, top_levels
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.threads import Crew
 
@@ -43,7 +43,7 @@ def split_into_patches(centres: np.ndarray, twin: np.ndarray, crew: Crew) -> Tre
     work.rows[:, 3] = np.arange(count)
     begin = np.zeros((1 << depth) + 1, np.int64)
     begin[-1] = count
-    top = min(depth, TOP_LEVELS)
+    top = top_levels(count, depth)
     for level in range(top):
         crew.run(lambda _, i, level=level: split_patches(work, begin, depth, level, i, level + 1), range(1 << level))
     crew.run(lambda _, i: split_patches(work, begin, depth, top, i, depth), range(1 << top))
