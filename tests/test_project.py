@@ -29,6 +29,7 @@ STAGES = (
     ("results",),
     ("engine",),
     ("queries",),
+    ("response",),
     ("characters",),
     ("scenes",),
     ("frames",),

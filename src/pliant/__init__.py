@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from pliant.queries.insides import inside
     from pliant.queries.near_pairs import NearPairs, StalePairsError
     from pliant.queries.triangles import triangle_distance, triangle_triangle
+    from pliant.response.driven import PinchedError
+    from pliant.response.resolver import Resolver
+    from pliant.response.resolving import resolve
     from pliant.results.answers import PairContacts, PairDistances, TrianglePairs
     from pliant.results.contacts import (
         STATUS,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
         Proximity,
         Step,
     )
+    from pliant.results.resolved import Resolved
     from pliant.runtime.arrays import (
         DtypeError,
         MaskedError,
@@ -78,8 +82,11 @@ _HOME = {
     "NearPairs": "pliant.queries.near_pairs",
     "PairContacts": "pliant.results.answers",
     "PairDistances": "pliant.results.answers",
+    "PinchedError": "pliant.response.driven",
     "Proximity": "pliant.results.contacts",
     "RepeatedVertexError": "pliant.mesh.volumes",
+    "Resolved": "pliant.results.resolved",
+    "Resolver": "pliant.response.resolver",
     "Rigid": "pliant.engine.motion",
     "STATUS": "pliant.results.contacts",
     "Scan": "pliant.frames.scanning",
@@ -105,6 +112,7 @@ _HOME = {
     "edge_edge_distance": "pliant.queries.features",
     "inside": "pliant.queries.insides",
     "near": "pliant.queries.detect",
+    "resolve": "pliant.response.resolving",
     "scan": "pliant.frames.scanning",
     "step": "pliant.queries.detect",
     "trace_back": "pliant.engine.motion",
@@ -148,8 +156,11 @@ __all__ = [
     "OptionError",
     "PairContacts",
     "PairDistances",
+    "PinchedError",
     "Proximity",
     "RepeatedVertexError",
+    "Resolved",
+    "Resolver",
     "Rigid",
     "Scan",
     "ScannedFrame",
@@ -177,6 +188,7 @@ __all__ = [
     "io",
     "near",
     "proximity",
+    "resolve",
     "safe_step",
     "scan",
     "scenes",

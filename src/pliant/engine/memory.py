@@ -22,7 +22,7 @@ from pliant.engine.first_contact import first_contacts, rounding_of
 from pliant.engine.free_patches import mark_free_patches
 from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Hierarchy, Scene, Topology, build, fit
-from pliant.engine.sinks import AllContacts, Crossing, Crossings, Found, Near, NearFeatures
+from pliant.engine.sinks import AllContacts, Crossing, Crossings, Found, Limit, Near, NearFeatures
 from pliant.engine.travel import Travel
 from pliant.engine.walk import BLOCK, SEEDS, Sink, walk
 from pliant.hierarchy.build import REBUILD_RATIO, tree_cost
@@ -151,10 +151,10 @@ class Engine:
 
     # ---- queries
 
-    def contacts(self, travel: Travel, crew: Crew, tally: Tally) -> list[Found]:
-        """Every contact during a motion."""
-        plan = self._plan_for(travel)
-        sinks = [AllContacts(plan) for _ in range(crew.threads)]
+    def contacts(self, travel: Travel, crew: Crew, tally: Tally, most: int | None = None) -> list[Found]:
+        """Every contact during a motion; raises TooManyContacts where there are more than so many."""
+        plan, limit = self._plan_for(travel), None if most is None else Limit(most, crew.threads)
+        sinks = [AllContacts(plan, limit=limit and (limit, number)) for number in range(crew.threads)]
         self._walk(Query.CONTACTS, travel, plan, sinks, crew, tally)
         return [found for sink in sinks for found in sink.found]
 

@@ -89,15 +89,34 @@ class Features:
         raise NotImplementedError
 
 
+class TooManyContacts(Exception):
+    """More contacts than were asked for."""
+
+
+class Limit:
+    """How many contacts the sinks of a walk may find together. It depends on their number alone whether that is too
+    many: a sum that is read too early is too small, and every contact is followed by a sum."""
+
+    def __init__(self, most: int, sinks: int) -> None:
+        self._most, self._counts = most, [0] * sinks
+
+    def add(self, sink: int, count: int) -> None:
+        self._counts[sink] += count  # each has its own
+        if sum(self._counts) > self._most:
+            raise TooManyContacts
+
+
 class AllContacts(Features):
     """Every contact: filters, then the exact test, or conservative advancement."""
 
     horizon = 1.0  # contacts later than this are not wanted
 
-    def __init__(self, plan: Plan, fuzz: float = 0.0) -> None:
-        """fuzz: what is discarded stays free of contact if vertices are off by this much."""
+    def __init__(self, plan: Plan, fuzz: float = 0.0, limit: tuple[Limit, int] | None = None) -> None:
+        """fuzz: what is discarded stays free of contact if vertices are off by this much; limit: with which sink of it
+        this is."""
         super().__init__(plan)
         self.found: list[Found] = []
+        self._limit = limit
         self._filters, self._fuzz = tuple(FILTERS.index(name) for name in plan.filters), fuzz
         self._toi, self._toi_upper = np.empty(9 * BLOCK), np.empty(9 * BLOCK)
         self._status = np.empty(9 * BLOCK, np.int8)
@@ -133,6 +152,9 @@ class AllContacts(Features):
     def _keep(self, kind: int, pairs: np.ndarray, toi: np.ndarray, toi_upper: np.ndarray, status: np.ndarray) -> None:
         hit = np.flatnonzero(status != MISS)
         self.found.append(Found(kind, pairs[hit], toi[hit], toi_upper[hit], status[hit]))
+        if self._limit is not None:
+            limit, number = self._limit
+            limit.add(number, len(hit))
 
 
 class NearFeatures(Features):

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pliant.engine.motion import Motion
 from pliant.engine.plan import Accuracy, Tuning
 from pliant.mesh.subjects import surface_of
@@ -282,9 +284,15 @@ def _look_for_tangles(detector: Detector, x0: Any, tangled: str) -> None:
     hits = detector.intersections(x0)
     if len(hits) == 0:
         return
-    named = ", ".join(f"{a} and {b}" for a, b in hits.faces[:5].tolist())
-    more = f" and {len(hits) - 5} more pairs" if len(hits) > 5 else ""
-    text = f"the motion starts tangled: faces {named}{more} intersect at x0; pliant.check(mesh, x0) lists them"
+    text = (
+        f"the motion starts tangled: faces {some_pairs(hits.faces)} intersect at x0; pliant.check(mesh, x0) lists them"
+    )
     if tangled == "raise":
-        raise TangledError(text)
+        raise TangledError(text, hits.faces)
     warn(text)
+
+
+def some_pairs(pairs: np.ndarray) -> str:
+    """The first pairs of ids (k, 2) in words, and how many more there are."""
+    named = ", ".join(f"{a} and {b}" for a, b in pairs[:5].tolist())
+    return f"{named} and {len(pairs) - 5} more pairs" if len(pairs) > 5 else named

@@ -348,8 +348,9 @@ class Detector:
         plan: Plan = plan_of(self._tuning, self._pairs, topology.subject.cells is not None)
         return Engine(topology, plan, self._threads, adapts=self._tuning.culling == "auto")
 
-    def _contacts(self, travel: Travel, crew: Crew, tally: Tally) -> Contacts:
-        found = self._engine.contacts(travel, crew, tally)
+    def _contacts(self, travel: Travel, crew: Crew, tally: Tally, most: int | None = None) -> Contacts:
+        """Raises TooManyContacts where there are more than most."""
+        found = self._engine.contacts(travel, crew, tally, most)
         self._now.vertex_count = len(travel.x0)
         return tabulate(self._subject, travel, found, tally, Crew(self._threads))
 

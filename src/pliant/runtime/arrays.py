@@ -101,7 +101,14 @@ class MaskedError(MeshError):
 
 
 class TangledError(MeshError):
-    """Triangles intersect at the start of a motion."""
+    """Triangles intersect, or features touch, at the start of a motion.
+
+    faces : (k, 2) int32, the pairs of faces that intersect
+    """
+
+    def __init__(self, message: str, faces: Any = ()) -> None:
+        super().__init__(message)
+        self.faces: np.ndarray = np.asarray(faces, np.int32).reshape(-1, 2)
 
 
 class OptionError(MeshError):

@@ -1,0 +1,1 @@
+"""What acts on contacts: steps that end free of them."""

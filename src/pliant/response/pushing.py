@@ -1,0 +1,56 @@
+"""The table of contacts that pushed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.arithmetic.kinds import KINDS
+from pliant.mesh.subjects import Subject
+from pliant.response.rows import Rows, selected
+from pliant.results.contacts import STATUS, Contacts, Proximity
+
+AT_THE_START = STATUS.index("at the start")
+
+
+def as_contacts(near: Proximity, subject: Subject) -> Contacts:
+    """Pairs that are near at x0, as contacts that begin there.
+
+    subject : what the pairs are of
+    """
+    count = len(near)
+    elements, cells, inversion = np.empty((count, 2), np.int32), np.empty((count, 2), np.int32), np.empty(count, bool)
+    for kind in KINDS:
+        rows = np.flatnonzero(near.kind == kind)
+        elements[rows], cells[rows], inversion[rows] = subject.sides(kind, near.elements[rows])
+    zero, status = np.zeros(count), np.full(count, AT_THE_START, np.int8)
+    return Contacts(
+        near.kind, elements, near.vertices, zero, zero, near.weights, near.normal, near.distance, status, cells,
+        inversion,
+    )  # fmt: skip
+
+
+def pushing(tables: list[Contacts], rows: Rows | None) -> tuple[Contacts, np.ndarray]:
+    """The contacts whose rows pushed, in canonical order, and what they did to their first features (k, 3).
+
+    tables : that the rows were made of, one after the other
+    """
+    if rows is None:
+        return NO_CONTACTS, np.empty((0, 3))
+    rows = selected(rows, np.flatnonzero(rows.push > 0.0))
+    column = {
+        name: np.concatenate([getattr(table, name) for table in tables])[rows.source]
+        for name in ("kind", "elements", "vertices", "toi", "toi_upper", "gap", "status", "cells", "inversion")
+    }
+    contacts = Contacts(**column, weights=rows.weights, normal=rows.normal)
+    order = np.lexsort((contacts.elements[:, 1], contacts.elements[:, 0], contacts.kind))
+    return contacts[order], (rows.push[:, None] * rows.normal + rows.drag)[order]
+
+
+def _no_contacts() -> Contacts:
+    ints, floats = np.empty(0, np.int8), np.empty(0)
+    pairs, four = np.empty((0, 2), np.int32), np.empty((0, 4), np.int32)
+    weights, normal = np.empty((0, 4)), np.empty((0, 3))
+    return Contacts(ints, pairs, four, floats, floats, weights, normal, floats, ints, pairs, np.empty(0, bool))
+
+
+NO_CONTACTS = _no_contacts()
