@@ -41,7 +41,8 @@ def hostile_runs(seeds):
             )
 
 
-def test_a_thousand_proposals():
+def test_hundreds_of_proposals():
+    """With the steps one after the other, and other meshes below, they are more than a thousand."""
     count, moved = 0, dict[str, list[float]]()
     for name, faces, x0, x1, options in hostile_runs(range(90)):
         resolved = pliant.resolve(faces, x0, x1, **options)
@@ -92,7 +93,7 @@ def test_ropes_and_points():
     """Loose edges and points among faces."""
     rng, pushed = np.random.default_rng(2), 0
     faces, sheet = folded(6, 2, 2, 0.5)
-    rope = np.stack([np.linspace(-1.0, 4.0, 12), np.full(12, 0.9), np.full(12, 0.25)], axis=1)
+    rope = np.stack([np.linspace(0.3, 2.6, 12), np.full(12, 0.9), np.full(12, 0.25)], axis=1)
     grains = rng.uniform((0.0, 0.0, 0.7), (3.0, 2.0, 1.5), (10, 3))
     x0 = np.concatenate((sheet, rope, grains))
     ends = len(sheet) + np.arange(12)

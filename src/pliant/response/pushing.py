@@ -37,12 +37,16 @@ def pushing(tables: list[Contacts], rows: Rows | None) -> tuple[Contacts, np.nda
     if rows is None:
         return NO_CONTACTS, np.empty((0, 3))
     rows = selected(rows, np.flatnonzero(rows.push > 0.0))
-    column = {
-        name: np.concatenate([getattr(table, name) for table in tables])[rows.source]
-        for name in ("kind", "elements", "vertices", "toi", "toi_upper", "gap", "status", "cells", "inversion")
-    }
-    contacts = Contacts(**column, weights=rows.weights, normal=rows.normal)
-    order = np.lexsort((contacts.elements[:, 1], contacts.elements[:, 0], contacts.kind))
+
+    def of_rows(name: str) -> np.ndarray:
+        return np.concatenate([getattr(table, name) for table in tables])[rows.source]
+
+    kind, elements = of_rows("kind"), of_rows("elements")
+    contacts = Contacts(
+        kind, elements, of_rows("vertices"), of_rows("toi"), of_rows("toi_upper"), rows.weights, rows.normal,
+        of_rows("gap"), of_rows("status"), of_rows("cells"), of_rows("inversion"),
+    )  # fmt: skip
+    order = np.lexsort((elements[:, 1], elements[:, 0], kind))
     return contacts[order], (rows.push[:, None] * rows.normal + rows.drag)[order]
 
 

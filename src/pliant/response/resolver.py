@@ -33,7 +33,8 @@ from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Crew, Progress
 
 MAX_ROUNDS = 8
-NEAR = 1.5  # thicknesses: pairs that are so near at x0 push before they meet
+NEAR = 1.5  # thicknesses: pairs that are so near at x0 push before they meet,
+NEAR_KEPT = 2.0  # ... or so many times distance_kept
 KEPT_OF_THICKNESS = 0.1  # distance_kept by default,
 KEPT_OF_EDGES = 1e-3  # ... and without a thickness, of the mean length of the edges
 _LARGEST = float(np.finfo(float).max)
@@ -122,15 +123,15 @@ class Resolver:
         ----------
         x : (n, 3) floats
         within : float, optional
-            The distance; default: 1.5 times the thickness.
+            The distance; default: 1.5 times the thickness, or twice the distance that is kept, if that is more.
         progress : as in ``resolve``
 
         Returns
         -------
         Proximity
         """
-        within = NEAR * self._thickness if within is None else as_number(within, "within", 0.0, _LARGEST)
         x = as_positions(x, "x")
+        within = self._within(x) if within is None else as_number(within, "within", 0.0, _LARGEST)
         found = self._detector.near(x, within, progress=progress)
         self._near = _Near(x.copy(), within, found)
         return found
@@ -246,14 +247,18 @@ class Resolver:
             length = np.linalg.norm(x0[edges[:, 0]] - x0[edges[:, 1]], axis=1) if len(edges) else np.zeros(1)
             return KEPT_OF_EDGES * min(float(length.mean()), _LARGEST)
 
+    def _within(self, x0: np.ndarray) -> float:
+        """How near pairs at x0 push before they meet."""
+        return min(max(NEAR * self._thickness, NEAR_KEPT * self._distance_kept(x0)), _LARGEST)
+
     def _near_rows(self, ends: Ends, aim: Aim, attempt: Attempt, queries: _Queries) -> Rows | None:
-        """Rows of what is near at x0; none without a thickness."""
-        within = NEAR * self._thickness
+        """Rows of what is near at x0; none where no distance is kept."""
+        within = self._within(ends.x0)
         if within == 0.0:
             return None
         known = self._near
         if known is None or known.within < within or not np.array_equal(known.x, ends.x0):
-            self.near(ends.x0, progress=queries.progress)
+            self.near(ends.x0, within, progress=queries.progress)
         assert self._near is not None
         near = self._near.found
         queries.among = self._pairs_of(self._near)
@@ -267,8 +272,9 @@ class Resolver:
         detector = self._detector
         if detector._subject.cells is not None:
             return None
-        allowance, pairs = detector._allowance(near.x, near.within), [near.found.vf.elements, near.found.ee.elements]
-        return NearPairs(near.x, near.within, allowance, *map(np.array, pairs), detector._now.topology)
+        vertex_face, edge_edge = np.array(near.found.vf.elements), np.array(near.found.ee.elements)
+        allowance = detector._allowance(near.x, near.within)
+        return NearPairs(near.x, near.within, allowance, vertex_face, edge_edge, detector._now.topology)
 
     # ---- the end
 
@@ -315,6 +321,8 @@ class _Queries:
         self.count += 1
         if self.among is not None and self.among.valid_for(x):
             found = detector.contacts(self._x0, x, among=self.among, progress=self.progress)
+            for stage in found.stages:
+                self.tally.add(*stage)
         else:
             travel, crew = detector._travel(self._x0, x, None), Crew(detector._threads, self.progress)
             found = detector._contacts(travel, crew, self.tally, most)
