@@ -1,4 +1,4 @@
-"""Any proposal, a step that ends free of contact: a sheet in three folds is squashed flat."""
+"""Any proposal, a step that ends free of contact: a sheet in three folds, and noise."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ squares = np.stack([corner, corner + 7, corner + 8, corner + 1], axis=1)
 faces = np.concatenate([squares[:, [0, 1, 2]], squares[:, [0, 2, 3]]])
 assert len(pliant.check(faces, x0)) == 0
 
-x1 = x0 * (1.0, 1.0, 0.0)
+x1 = x0 + np.random.default_rng(0).normal(size=x0.shape) * 0.05
 proposed = pliant.ccd(faces, x0, x1)
 print(f"proposed: {proposed}")
 
@@ -22,13 +22,13 @@ step = pliant.step(faces, x0, x1)
 resolved = pliant.resolve(faces, x0, x1, thickness=0.005)
 print(step)
 print(resolved)
-heights = [float(np.ptp(x[:, 2])) for x in (x0, step.positions, resolved.positions)]
-print("height at the start {:.3f}, after a safe step {:.3f}, resolved {:.3f}".format(*heights))
+left = [float(np.linalg.norm(x1 - x) / np.linalg.norm(x1 - x0)) for x in (step.positions, resolved.positions)]
+print("left of the motion: {:.2f} after a safe step, {:.2f} resolved".format(*left))
 
 # What pushed, and how: impulses are equal and opposite, so that momentum stays what was proposed.
 print(f"{len(resolved.contacts)} contacts pushed, the strongest by {np.abs(resolved.impulses).max():.3g}")
 
 assert len(proposed) > 0
-assert heights[2] < heights[1]
+assert left[1] < 0.7 * left[0]
 assert len(pliant.ccd(faces, x0, resolved.positions)) == 0  # the way there is free,
 assert len(pliant.check(faces, resolved.positions)) == 0  # and so is the end
