@@ -33,14 +33,16 @@ STAGES = (
     ("characters",),
     ("scenes",),
     ("frames",),
+    ("simulate",),
     ("io",),
     ("report",),
     ("view",),
     ("commands",),
     ("cli", "__main__"),
 )
-# Methods that lead on to what comes later, and import it when they are called: Sequence.open, characters.load.
-DOORS = {("frames", "io"), ("frames", "report"), ("characters", "io")}
+# Methods that lead on to what comes later, and import it when they are called: Sequence.open, characters.load,
+# Cloth.restore.
+DOORS = {("frames", "io"), ("frames", "report"), ("characters", "io"), ("simulate", "io")}
 RANK = {stage: rank for rank, stages in enumerate(STAGES) for stage in stages}
 PIPELINE = {stage for stage in RANK if RANK["mesh"] < RANK[stage] <= RANK["queries"]}
 

@@ -10,7 +10,7 @@ import pytest
 
 import pliant
 
-MODULES = (pliant, pliant.characters, pliant.io, pliant.scenes, pliant.view)
+MODULES = (pliant, pliant.characters, pliant.io, pliant.scenes, pliant.simulate, pliant.view)
 
 
 def public_functions() -> Iterator[tuple[str, Any]]:

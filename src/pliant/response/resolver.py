@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.elementary.inversion import inverted
+from pliant.engine.plan import Tuning
 from pliant.engine.sinks import TooManyContacts
 from pliant.mesh.features import elements_of
 from pliant.mesh.triangles import TriMesh
@@ -67,6 +68,8 @@ class Resolver:
     ----------
     mesh, inverse_mass, thickness, friction, restitution, distance_kept, objects, pinched, tangled, max_rounds, threads
         As in ``pliant.resolve``.
+    tuning : Tuning, optional
+        Of the detection inside: changes the time, never the result.
 
     Notes
     -----
@@ -87,9 +90,10 @@ class Resolver:
         pinched: str = "wait",
         tangled: str = "raise",
         max_rounds: int | None = None,
+        tuning: Tuning | None = None,
         threads: int | None = None,
     ) -> None:
-        self._detector = Detector(mesh, objects=objects, threads=threads)
+        self._detector = Detector(mesh, objects=objects, tuning=tuning, threads=threads)
         self._thickness = as_number(thickness, "thickness", 0.0, _LARGEST)
         self._friction = as_number(friction, "friction", 0.0, _LARGEST)
         self._restitution = as_number(restitution, "restitution", 0.0, 1.0)

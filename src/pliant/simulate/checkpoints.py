@@ -1,0 +1,35 @@
+"""Checkpoints: the state of a simulation in a file, from which it goes on bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.runtime.reading import FileError, reading
+from pliant.runtime.writing import write_atomically
+
+VERSION = 1
+NAMES = ("version", "positions", "velocities", "time", "steps", "pace", "faces")
+
+
+def write_checkpoint(path: Any, state: dict[str, Any]) -> None:
+    """An .npz file of the arrays of a state, whole or not at all."""
+    arrays = {"version": np.int64(VERSION), **state}
+    write_atomically(Path(path), lambda file: np.savez(file, **arrays))
+
+
+def read_checkpoint(path: Any, budget: int | None = None) -> dict[str, np.ndarray]:
+    """What ``write_checkpoint`` wrote; FileError where the file is anything else."""
+    from pliant.io.zipped import Archive
+
+    with reading(path, budget):
+        archive = Archive(Path(path))
+        missing = [name for name in NAMES if name not in archive.headers]
+        if missing:
+            raise FileError(f"{path} is no checkpoint of a simulation: it has no {missing[0]}")
+        state = {name: archive.array(name) for name in NAMES}
+    if state["version"].shape != () or int(state["version"]) != VERSION:
+        raise FileError(f"{path} is a checkpoint of another version")
+    return state

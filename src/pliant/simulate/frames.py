@@ -1,0 +1,85 @@
+"""What a simulation gives: frames, with what happened in their steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.runtime.arrays import freeze
+
+
+class Energies(NamedTuple):
+    """Joule: of motion, of stretch and shear, of bending, and of height (0 at the origin)."""
+
+    kinetic: float
+    stretch: float
+    bending: float
+    gravity: float
+
+    @property
+    def total(self) -> float:
+        return sum(self)
+
+
+class StepTimes(NamedTuple):
+    """Seconds of the clock that the last step took: to find what is near, to solve, to make the end free of contact."""
+
+    near: float
+    solve: float
+    resolve: float
+
+
+@dataclass(frozen=True)
+class StepStats:
+    """What happened in the last time step of a frame.
+
+    seconds : its length
+    newton, linear : iterations
+    near : pairs of features within 1.5 thicknesses at its start
+    contacts, rounds : pairs that pushed in the resolver, and rounds that it took
+    displacement : how far it moved a vertex from what the solver proposed, at most
+    lag : how far a driven vertex is from where its path is, because it had to wait
+    energies : Energies at the end
+    stretch : the largest principal stretch of a triangle, 1 at rest
+    """
+
+    seconds: float
+    newton: int
+    linear: int
+    near: int
+    contacts: int
+    rounds: int
+    displacement: float
+    lag: float
+    energies: Energies
+    stretch: float
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Frame:
+    """Where everything is at a time.
+
+    positions, velocities : (n, 3) float64, of the cloth
+    time : s
+    scene : (N, 3) float64, positions of the cloth and, after it, of all obstacles: those of ``Cloth.mesh``
+    stats : of the last step; None before the first
+    times : what it took, which differs from run to run; None before the first
+    """
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    time: float
+    scene: np.ndarray
+    stats: StepStats | None = None
+    times: StepTimes | None = None
+
+    __post_init__ = freeze
+
+    def __repr__(self) -> str:
+        return f"Frame({len(self.positions)} vertices, t = {self.time:.4g} s)"
+
+
+def kinetic_energy(mass: np.ndarray, v: np.ndarray) -> float:
+    return 0.5 * float(mass @ np.einsum("ij,ij->i", v, v))

@@ -1,0 +1,65 @@
+"""Seams and springs: vertices that are pulled together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.runtime.arrays import OptionError, ShapeError, as_floats, as_indices, as_number
+from pliant.simulate.links import Links, joined, springs_of
+
+SEWN = 0.5  # of the thickness, that a stitch pulls to: contacts on both sides of it pull the other way
+
+
+@dataclass(frozen=True)
+class Seam:
+    """Pairs of vertices that are sewn: pulled together to within the thickness.
+
+    pairs : (k, 2) integers
+    stiffness : N/m of a stitch; default: that of the material along its warp
+    """
+
+    pairs: Any
+    stiffness: float | None = None
+
+
+@dataclass(frozen=True)
+class Spring:
+    """Pairs of vertices that are joined by springs.
+
+    pairs : (k, 2) integers
+    stiffness : N/m
+    length : at rest, a number or (k,), in units of length; default: where they start
+    """
+
+    pairs: Any
+    stiffness: float = 100.0
+    length: Any = None
+
+
+def links_of_joints(joints: Any, x: np.ndarray, thickness: float, stiffness: float) -> Links:
+    """x : (n, 3) at the start; stiffness : N/m of a stitch that has none of its own"""
+    joints = [joints] if isinstance(joints, Seam | Spring) else list(joints)
+    return joined([_links(joint, x, thickness, stiffness) for joint in joints])
+
+
+def _links(joint: Any, x: np.ndarray, thickness: float, stiffness: float) -> Links:
+    if not isinstance(joint, Seam | Spring):
+        raise OptionError(f"joints must be of pliant.simulate.Seam or Spring, not {joint!r}")
+    pairs = as_indices(joint.pairs, "pairs", 2)
+    if pairs.max(initial=-1) >= len(x):
+        raise OptionError(f"a joint names vertex {pairs.max()}, but the cloth has {len(x)}")
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        raise OptionError(f"a joint joins vertex {pairs[pairs[:, 0] == pairs[:, 1]][0, 0]} to itself")
+    if isinstance(joint, Seam):
+        length = np.full(len(pairs), SEWN * thickness)
+        strength = stiffness if joint.stiffness is None else as_number(joint.stiffness, "stiffness", 0.0, 1e9)
+    else:
+        length = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1) if joint.length is None else joint.length
+        length = as_floats(length, "length")
+        if length.shape not in ((), (len(pairs),)):
+            raise ShapeError(f"length must be a number or have shape ({len(pairs)},), but has {length.shape}")
+        strength = as_number(joint.stiffness, "stiffness", 0.0, 1e9)
+    return springs_of(pairs, np.broadcast_to(length, len(pairs)), np.full(len(pairs), strength))

@@ -1,0 +1,175 @@
+"""One implicit step: the positions that minimise inertia, elastic energy, contacts and drag together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.runtime.jit import kernel
+from pliant.runtime.threads import Crew
+from pliant.simulate.air import Air
+from pliant.simulate.bending import Bending, BendingStep
+from pliant.simulate.levels import levels_of
+from pliant.simulate.linear import System
+from pliant.simulate.links import Links, pull_links
+from pliant.simulate.membrane import Membrane, MembraneStep
+from pliant.simulate.multilevel import room_for, solve_multilevel
+
+_HALVINGS = 6  # of a Newton step that would gain energy
+_ROUNDING = 1e-10  # relative, of sums of energies
+
+
+class Sheet(NamedTuple):
+    """The physics of a cloth of n vertices: mass : (n,) kg; membrane, bending."""
+
+    mass: np.ndarray
+    membrane: Membrane
+    bending: Bending
+
+
+class Step(NamedTuple):
+    """What a step is about.
+
+    seconds : its length
+    x0 : (N, 3) positions at its start, obstacles after the n vertices of the cloth
+    aim : (n, 3) where inertia and gravity alone would take the cloth
+    links : of all N vertices
+    slip : m, displacement up to which friction sticks
+    free : (n,) bool, which vertices are not driven
+    """
+
+    seconds: float
+    x0: np.ndarray
+    aim: np.ndarray
+    links: Links
+    slip: float
+    free: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """newton, linear : iterations; moved : m, of the last Newton step, its largest; is_solved: below the tolerance"""
+
+    newton: int
+    linear: int
+    moved: float
+    is_solved: bool
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """newton : at most so many Newton steps; moved : m, that ends them; linear : relative, of the linear solver; most :
+    iterations of it"""
+
+    newton: int
+    moved: float
+    linear: float
+    most: int
+
+
+class Minimiser:
+    """Newton's method with memory that is kept from step to step."""
+
+    def __init__(self, sheet: Sheet, crew: Crew) -> None:
+        n = len(sheet.mass)
+        self.sheet, self._crew = sheet, crew
+        self.membrane, self.bending = MembraneStep(sheet.membrane, crew), BendingStep(sheet.bending, n, crew)
+        self._blocks = np.empty((len(sheet.membrane.rows.columns), 3, 3))
+        self._change, self._free, self._levels = np.zeros((n, 3)), np.zeros(n, bool), ()
+
+    def solve(self, step: Step, air: Air, tolerances: Tolerances, x: np.ndarray) -> Outcome:
+        """Move the free vertices among x, (N, 3), to the minimum; what is driven is where it ends."""
+        n = len(self.sheet.mass)
+        self.membrane.begin(step.x0[:n])
+        self.bending.begin(step.x0[:n])
+        pulls, linear, moved = np.zeros_like(x), 0, np.inf
+        before = self._energy(step, air, x, pulls, False)
+        for iteration in range(tolerances.newton):
+            gradient = np.zeros((n, 3))
+            self.membrane.add(gradient, self._blocks)
+            self.bending.add(gradient)
+            gradient += pulls[:n]
+            state = (x, step.x0, step.aim, self.sheet.mass, air.matrix, air.wind)
+            _add_diagonal(state, step.seconds, self.sheet.membrane.rows.diagonal, gradient, self._blocks)
+            linear += self._newton_step(step, gradient, tolerances)
+            moved = float(np.sqrt(np.einsum("ij,ij->i", self._change, self._change).max(initial=0.0)))
+            x[:n] += self._change
+            if moved <= tolerances.moved or iteration + 1 == tolerances.newton:
+                return Outcome(iteration + 1, linear, moved, moved <= tolerances.moved)
+            self._back_off(step, air, x, pulls, before)
+            before = self._energy(step, air, x, pulls, False)
+        return Outcome(tolerances.newton, linear, moved, False)
+
+    def _newton_step(self, step: Step, gradient: np.ndarray, tolerances: Tolerances) -> int:
+        bending = self.sheet.bending
+        system = System(
+            self.sheet.membrane.rows, self._blocks, bending.rows, bending.values, self.bending.scale(step.seconds),
+            step.links, step.free,
+        )  # fmt: skip
+        if not self._levels or not np.array_equal(self._free, step.free):
+            self._free = step.free.copy()
+            self._levels = levels_of(system.rows, system.bend_rows, system.bend_values, self._free)
+        limits = (tolerances.linear, tolerances.most)
+        return solve_multilevel(system, self._levels, gradient, limits, room_for(system), self._change)
+
+    def _back_off(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray, before: float) -> None:
+        """Halve the Newton step until it gains no energy."""
+        n = len(self._change)
+        for _ in range(_HALVINGS):
+            now = self._energy(step, air, x, pulls, True)
+            if now <= before + _ROUNDING * (abs(before) + abs(now)):
+                return
+            self._change *= 0.5
+            x[:n] -= self._change
+
+    def _energy(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray, is_lagged: bool) -> float:
+        """Everything that is minimised, at x; pulls gets the gradient of the links."""
+        n, seconds = len(self.sheet.mass), step.seconds
+        own = np.ascontiguousarray(x[:n])
+        total = sum(self.membrane.energies(own, seconds)) + sum(self.bending.energies(own, seconds))
+        pulls[:] = 0.0
+        total += pull_links(step.links, x, step.x0, step.slip, is_lagged, pulls)
+        return total + _outer_energy((x, step.x0, step.aim, self.sheet.mass, air.matrix, air.wind), seconds)
+
+
+@kernel
+def _outer_energy(state, seconds):
+    """Of inertia, and of drag."""
+    x, x0, aim, mass, drag, wind = state
+    total, per = 0.0, 1.0 / seconds
+    for v in range(len(mass)):
+        a, b, c = x[v, 0] - aim[v, 0], x[v, 1] - aim[v, 1], x[v, 2] - aim[v, 2]
+        total += 0.5 * mass[v] * per * per * (a * a + b * b + c * c)
+        a = wind[v, 0] - per * (x[v, 0] - x0[v, 0])
+        b = wind[v, 1] - per * (x[v, 1] - x0[v, 1])
+        c = wind[v, 2] - per * (x[v, 2] - x0[v, 2])
+        d0 = drag[v, 0] * a + drag[v, 1] * b + drag[v, 2] * c
+        d1 = drag[v, 1] * a + drag[v, 3] * b + drag[v, 4] * c
+        d2 = drag[v, 2] * a + drag[v, 4] * b + drag[v, 5] * c
+        total += 0.5 * seconds * (a * d0 + b * d1 + c * d2)
+    return total
+
+
+@kernel
+def _add_diagonal(state, seconds, diagonal, gradient, blocks):
+    """Inertia and drag: gradient and Hessian."""
+    x, x0, aim, mass, drag, wind = state
+    per = 1.0 / seconds
+    for v in range(len(mass)):
+        m, k = mass[v] * per * per, diagonal[v]
+        a = wind[v, 0] - per * (x[v, 0] - x0[v, 0])
+        b = wind[v, 1] - per * (x[v, 1] - x0[v, 1])
+        c = wind[v, 2] - per * (x[v, 2] - x0[v, 2])
+        gradient[v, 0] += m * (x[v, 0] - aim[v, 0]) - (drag[v, 0] * a + drag[v, 1] * b + drag[v, 2] * c)
+        gradient[v, 1] += m * (x[v, 1] - aim[v, 1]) - (drag[v, 1] * a + drag[v, 3] * b + drag[v, 4] * c)
+        gradient[v, 2] += m * (x[v, 2] - aim[v, 2]) - (drag[v, 2] * a + drag[v, 4] * b + drag[v, 5] * c)
+        blocks[k, 0, 0] += m + per * drag[v, 0]
+        blocks[k, 0, 1] += per * drag[v, 1]
+        blocks[k, 0, 2] += per * drag[v, 2]
+        blocks[k, 1, 0] += per * drag[v, 1]
+        blocks[k, 1, 1] += m + per * drag[v, 3]
+        blocks[k, 1, 2] += per * drag[v, 4]
+        blocks[k, 2, 0] += per * drag[v, 2]
+        blocks[k, 2, 1] += per * drag[v, 4]
+        blocks[k, 2, 2] += m + per * drag[v, 5]

@@ -1,0 +1,125 @@
+"""Cloth and obstacles as one mesh, and the physics of the cloth, from what users give."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.mesh.triangles import TriMesh
+from pliant.runtime.arrays import MeshError, OptionError, ShapeError, as_floats, as_number
+from pliant.simulate.bending import bending_of
+from pliant.simulate.driven import Obstacle
+from pliant.simulate.materials import Material, material_of
+from pliant.simulate.membrane import membrane_of
+from pliant.simulate.newton import Sheet
+from pliant.simulate.settings import Settings
+
+TALLEST = 50.0  # m: what is larger is probably in other units
+
+
+class Scene(NamedTuple):
+    """Cloth and obstacles as one mesh of N vertices.
+
+    x : (N, 3); free : (N,) bool; objects : (N,) labels; friction : of the cloth; of_obstacles : (N,), -1 of the cloth
+    groups : vertices and paths of what is driven; labels_of_groups : their objects
+    """
+
+    mesh: TriMesh
+    x: np.ndarray
+    free: np.ndarray
+    objects: np.ndarray
+    friction: float
+    of_obstacles: np.ndarray
+    groups: list
+    labels_of_groups: list
+
+    @staticmethod
+    def of(own: TriMesh, x: np.ndarray, obstacles: list, pins: list, mass: np.ndarray, friction: float) -> Scene:
+        friction = as_number(friction, "friction", 0.0, 10.0)
+        meshes, positions, groups, labels = [own], [x], [], []
+        objects = np.zeros(len(x), np.int64)
+        objects[: own.vertex_limit] = np.maximum(own.components, 0)
+        next_label, begin = int(objects.max(initial=0)) + 1, len(x)
+        for pin in pins:
+            groups.append((pin.vertices.astype(np.int64), pin.path))
+            labels.append(int(objects[pin.vertices[0]]) if len(pin.vertices) else -1)
+        coefficient = [np.full(len(x), -1.0)]
+        for obstacle in obstacles:
+            if not isinstance(obstacle, Obstacle):
+                raise OptionError(f"obstacles must be of pliant.simulate.Obstacle, not {obstacle!r}")
+            count = len(obstacle.x)
+            groups.append((np.arange(begin, begin + count), obstacle.path))
+            labels.append(next_label)
+            meshes.append(obstacle.mesh)
+            positions.append(obstacle.x)
+            objects = np.concatenate((objects, np.full(count, next_label)))
+            coefficient.append(np.full(count, friction if obstacle.friction is None else obstacle.friction))
+            next_label, begin = next_label + 1, begin + count
+        free = np.zeros(begin, bool)
+        free[: len(x)] = mass > 0.0
+        for pin in pins:
+            free[pin.vertices] = False
+        return Scene(
+            _joined(meshes, [len(one) for one in positions]), np.concatenate(positions), free, objects, friction,
+            np.concatenate(coefficient), groups, labels,
+        )  # fmt: skip
+
+
+def _joined(meshes: list[TriMesh], counts: list[int]) -> TriMesh:
+    begin = np.cumsum([0, *counts])
+    parts = [
+        [getattr(mesh, name).astype(np.int64) + first for mesh, first in zip(meshes, begin)]
+        for name in ("faces", "loose_edges", "loose_points")
+    ]
+    return TriMesh(*(np.concatenate(part) for part in parts))
+
+
+def materials_of(own: TriMesh, given: Any, settings: Settings) -> tuple[np.ndarray, list[Material]]:
+    """Which material each face is of, and these, in the units of the simulation."""
+    if isinstance(given, str | Material):
+        return np.zeros(len(own.faces), np.int64), [settings.scaled(material_of(given))]
+    materials = [settings.scaled(material_of(one)) for one in given]
+    components = own.components[own.faces[:, 0]] if len(own.faces) else np.zeros(0, np.int64)
+    count = int(components.max(initial=-1)) + 1
+    if len(materials) != count:
+        raise OptionError(f"material has {len(materials)} entries, but the cloth has {count} components")
+    return components.astype(np.int64), materials
+
+
+def rest_of(given: Any, x: np.ndarray) -> np.ndarray:
+    if given is None:
+        return x
+    rest = as_floats(given, "rest")
+    if rest.shape not in ((len(x), 2), (len(x), 3)):
+        raise ShapeError(f"rest must have shape ({len(x)}, 2) or ({len(x)}, 3), but has {rest.shape}")
+    return rest
+
+
+def sheet_of(
+    own: TriMesh, x: np.ndarray, rest: np.ndarray, made_of: tuple[list[Material], np.ndarray], settings: Settings
+) -> tuple[Sheet, float]:
+    """The physics, and the mean length of the edges."""
+    if len(own.faces) == 0:
+        raise MeshError("the cloth has no faces, hence no mass")
+    materials, kinds = made_of
+    membrane = membrane_of(own._faces, rest, materials, kinds)
+    shape = None
+    if settings.rest_angles == "rest":
+        shape = rest if rest.shape[1] == 3 else None
+    bending = bending_of(own._faces, own._face_edges, rest, shape, materials, kinds)
+    density = np.array([one.density for one in materials])[kinds]
+    mass = np.bincount(own.faces.reshape(-1), np.repeat(membrane.area * density / 3.0, 3), minlength=len(x))
+    edges = own.edges
+    length = np.linalg.norm(rest[edges[:, 0]] - rest[edges[:, 1]], axis=1)
+    return Sheet(mass, membrane, bending), float(length.mean())
+
+
+def warn_of_size(x: np.ndarray, settings: Settings) -> None:
+    tall = float(np.ptp(x, axis=0).max(initial=0.0)) / settings.scale
+    if tall > TALLEST:
+        warnings.warn(
+            f'the cloth is {tall:.0f} m long: are its positions in centimetres? settings=Settings(units="cm") says so',
+            stacklevel=3,
+        )

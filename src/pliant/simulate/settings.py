@@ -1,0 +1,92 @@
+"""How a simulation is run: units, time steps, tolerances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pliant.runtime.arrays import OptionError, as_number, choose
+from pliant.simulate.materials import Material
+
+UNITS = {"m": 1.0, "cm": 100.0, "mm": 1000.0, "in": 1.0 / 0.0254, "ft": 1.0 / 0.3048}
+UP = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+GRAVITY = 9.81  # m/s2
+_RANGES = {
+    "step": (1e-6, 1.0),
+    "newton": (1, 1000),
+    "tolerance": (1e-14, 10.0),
+    "linear_tolerance": (1e-14, 0.5),
+    "slip_speed": (1e-9, 1.0),
+    "air_density": (0.0, 1e4),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a simulation is run.
+
+    Parameters
+    ----------
+    units : {"m", "cm", "mm", "in", "ft"}
+        Of all positions and of ``thickness``, ``wind`` and paths, in and out; materials and gravity stay in SI units.
+    up : {"x", "y", "z"}
+        The axis that points up: where gravity that is not given points down.
+    step : float
+        s, the longest time step; frames are divided into steps of equal length.
+    newton : int
+        Newton steps in a time step, at most.
+    tolerance : float
+        They end when no vertex moves further than this part of the mean length of the edges. With a tenth, cloth that
+        falls onto a ball gained energy from steps that were not at their end; with 0.03 and less it only loses it.
+    linear_tolerance : float
+        Of the linear solver, relative.
+    slip_speed : float
+        m/s: friction holds what would creep more slowly than this.
+    air_density : float
+        kg/m3; 0 for none.
+    rest_angles : {"rest", "flat"}
+        Whether the cloth is bent at rest as its rest positions are, or flat everywhere.
+    pinched : {"wait", "raise"}
+        What obstacles do where the cloth between them cannot give way.
+    """
+
+    units: str = "m"
+    up: str = "z"
+    step: float = 0.01
+    newton: int = 8
+    tolerance: float = 0.03
+    linear_tolerance: float = 0.01
+    slip_speed: float = 1e-3
+    air_density: float = 1.2
+    rest_angles: str = "rest"
+    pinched: str = "wait"
+
+    def __post_init__(self) -> None:
+        choose(self.units, "units", tuple(UNITS))
+        choose(self.up, "up", tuple(UP))
+        choose(self.rest_angles, "rest_angles", ("rest", "flat"))
+        choose(self.pinched, "pinched", ("wait", "raise"))
+        for field in fields(self):
+            if field.name in _RANGES:
+                as_number(getattr(self, field.name), field.name, *_RANGES[field.name])
+        if int(self.newton) != self.newton:
+            raise OptionError(f"newton={self.newton!r} must be an integer")
+
+    @property
+    def scale(self) -> float:
+        """Units of length in a metre.
+
+        Positions are never converted: rounding would make the proof one of other positions. Constants are.
+        """
+        return UNITS[self.units]
+
+    def scaled(self, material: Material) -> Material:
+        """The constants of a material in these units; stiffness, kg/s2, has no length in it."""
+        values: dict[str, Any] = {field.name: getattr(material, field.name) for field in fields(material)}
+        s = self.scale
+        values |= {"density": material.density / s**2, "thickness": material.thickness * s}
+        values |= {"bend_warp": material.bend_warp * s**2, "bend_weft": material.bend_weft * s**2}
+        scaled = object.__new__(Material)  # of these units, the ranges are not those of SI
+        for name, value in values.items():
+            object.__setattr__(scaled, name, value)
+        return scaled

@@ -1,0 +1,114 @@
+"""It is physics: strips, cantilevers, pendulums and inclines do what their formulas say."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from pliant.simulate import Cloth, Material, Obstacle, Settings
+from tests.simulate.sheets import EXACT, PLAIN, ball, sheet
+
+G = 9.81
+
+
+def settle(cloth: Cloth, seconds: float, steps: int) -> np.ndarray:
+    """Where it comes to rest: long steps of implicit Euler take the motion out of it."""
+    for _ in range(steps):
+        frame = cloth.step(seconds)
+    assert frame.stats.energies.kinetic < 1e-8
+    return frame.positions
+
+
+def test_a_hanging_strip_stretches_as_the_formula_says():
+    """Under its own weight: density g length squared / (2 stiffness)."""
+    faces, x = sheet(20, 2, 1.0, irregular=False)
+    soft = dataclasses.replace(PLAIN, stretch_warp=100.0, stretch_weft=100.0, shear=50.0)
+    x = x[:, [2, 1, 0]] * (1, 1, -1)
+    pins = np.flatnonzero(x[:, 2] == 0)
+    rest = np.column_stack((-x[:, 2], x[:, 1]))
+    cloth = Cloth(faces, x, material=soft, pins=pins, rest=rest, settings=EXACT, thickness=1e-3)
+    y = settle(cloth, 0.5, 40)
+    longer = -y[:, 2].min() - 1.0
+    assert longer == pytest.approx(soft.density * G / (2 * soft.stretch_warp), rel=0.02)
+
+
+@pytest.mark.parametrize("irregular", [False, True])
+def test_a_cantilever_bends_as_the_formula_says(irregular: bool):
+    """A clamped strip sinks by density g length^4 / (8 rigidity) at its end, where that is little."""
+    faces, x = sheet(24, 4, 0.24, irregular)
+    rigid = 5e-2
+    stiff = dataclasses.replace(PLAIN, stretch_warp=2000.0, stretch_weft=2000.0, bend_warp=rigid, bend_weft=rigid)
+    held = np.flatnonzero(x[:, 0] < 0.0201 + 1e-9)
+    cloth = Cloth(faces, x, material=stiff, pins=held, settings=EXACT, thickness=1e-4)
+    y = settle(cloth, 0.5, 30)
+    # The last hinge that can turn is at the end of what is held: half a cell of it bends with the rest.
+    length = 0.24 - x[held, 0].max() + 0.005
+    sunk = -y[x[:, 0] > 0.2399, 2].mean()
+    assert 0.02 * length < sunk < 0.1 * length
+    assert sunk == pytest.approx(stiff.density * G * length**4 / (8 * rigid), rel=0.05)
+
+
+def test_a_pendulum_keeps_its_period():
+    """A stiff narrow strip that swings by little around its upper end: a rod, 2 pi sqrt(2 l / 3 g)."""
+    length = 0.5
+    faces, x = sheet(10, 1, length, irregular=False)
+    rod = Material(0.2, 2e4, 2e4, 1e4, poisson=0.0, bend_warp=10.0, bend_weft=10.0, damping=0.0)
+    tilt = 0.05
+    y = np.column_stack((np.sin(tilt) * x[:, 0], x[:, 1], -np.cos(tilt) * x[:, 0]))
+    settings = dataclasses.replace(EXACT, step=0.002)
+    cloth = Cloth(faces, y, material=rod, pins=np.flatnonzero(x[:, 0] == 0), rest=x[:, :2], settings=settings)
+    end = np.flatnonzero(x[:, 0] > length - 1e-9)
+    swing = np.array([cloth.step(0.002).positions[end, 0].mean() for _ in range(700)])
+    times = 0.002 * np.arange(1, 701)
+    crossing = np.flatnonzero(np.diff(np.sign(swing)))
+    assert len(crossing) >= 2
+    at = times[crossing] - swing[crossing] * 0.002 / (swing[crossing + 1] - swing[crossing])
+    assert 2 * np.diff(at).mean() == pytest.approx(2 * np.pi * np.sqrt(2 * length / (3 * G)), rel=0.01)
+
+
+def test_momentum_is_conserved_without_outer_forces():
+    faces, x = sheet(8, 8, 0.4)
+    cloth = Cloth(faces, x, gravity=(0, 0, 0), settings=EXACT, material=dataclasses.replace(PLAIN, damping=1e-3))
+    rng = np.random.default_rng(1)
+    cloth.set_velocities((0.3, 0.2, -0.1) + 0.2 * rng.normal(size=x.shape))
+    before = cloth.mass @ cloth.frame().velocities
+    for _ in range(20):
+        frame = cloth.step(0.01)
+    np.testing.assert_allclose(cloth.mass @ frame.velocities, before, atol=1e-6 * np.abs(before).max())
+    assert frame.stats.energies.kinetic > 0
+
+
+@pytest.mark.parametrize(("share", "slides"), [(0.98, False), (1.02, True)])
+def test_an_incline_holds_below_the_angle_of_friction_and_slides_above(share: float, slides: bool):
+    friction = 0.4
+    slope = np.arctan(friction) * share
+    faces, x = sheet(4, 4, 0.2)
+    ground, under = sheet(2, 2, 2.0, irregular=False)
+    under = under - (1.0, 1.0, 0.0)
+    thickness = 4e-3
+    gravity = G * np.array((np.sin(slope), 0.0, -np.cos(slope)))  # the incline is level, and gravity leans
+    settings = Settings(newton=20, tolerance=1e-6, linear_tolerance=1e-6, air_density=0.0, slip_speed=1e-4)
+    cloth = Cloth(
+        faces, x + (0, 0, thickness), thickness=thickness, friction=friction, gravity=gravity, settings=settings,
+        obstacles=[Obstacle(ground, under)],
+    )  # fmt: skip
+    for _ in range(60):
+        frame = cloth.step(0.01)
+    moved = (frame.positions - x)[:, 0].mean()
+    if slides:
+        assert moved > 5e-3  # 14 mm with friction at full strength from the start
+    else:
+        assert abs(moved) < 2e-4
+
+
+def test_energy_never_grows_without_work():
+    """Dropped onto a ball that rests: kinetic, elastic and height together only shrink."""
+    faces, x = sheet(14, 14, 0.5)
+    round_faces, round_x = ball(4, 0.12, (0.25, 0.25, -0.15))
+    cloth = Cloth(faces, x, obstacles=[Obstacle(round_faces, round_x)], material="cotton")
+    energies = [cloth.step(0.01).stats.energies.total for _ in range(80)]
+    scale = max(energies) - min(energies)
+    assert scale > 0.01
+    assert np.diff(energies).max() < 1e-3 * scale
