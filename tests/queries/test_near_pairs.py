@@ -115,3 +115,14 @@ def test_pairs_of_others_are_refused():
         detector.contacts(x, x, among=pairs)
     with pytest.raises(pliant.MeshError, match="near_pairs"):
         detector.contacts(x, x, among=detector.near(x, WITHIN))
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-160, 1e200])
+def test_motions_whose_squares_vanish_or_overflow_are_measured(size):
+    """Lengths were roots of sums of squares: at 1e-300 nothing seemed to move, and contacts were missed."""
+    faces, x = np.array([(0, 1, 2), (3, 4, 5)]), np.eye(6, 3)
+    x[3:] = x[:3] + (0.0, 0.0, 1.0)
+    x1 = x.copy()
+    x1[3:] -= (0.0, 0.0, 2.0)
+    pairs = pliant.Detector(faces).near_pairs(x * size, 0.02 * size)
+    assert not pairs.valid_for(x1 * size)

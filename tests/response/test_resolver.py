@@ -248,3 +248,13 @@ def test_what_is_wrong_is_said(message):
     with pytest.raises(pliant.MeshError) as raised:
         pliant.resolve(faces, **({"x0": x0, "x1": x0} | BAD[message]))
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e-150, 1e150, 1e300])
+@pytest.mark.parametrize("thickness", [0.0, 0.01])
+def test_any_scale(size, thickness):
+    faces, x0 = layers(0.0, 0.5)
+    x1 = x0 - masses(0.0, 1.0)[:, None] * UP
+    resolved = pliant.resolve(faces, x0 * size, x1 * size, thickness=thickness * size)
+    assert len(pliant.ccd(faces, x0 * size, x1 * size)) > 0
+    assert len(pliant.ccd(faces, x0 * size, resolved.positions)) == 0

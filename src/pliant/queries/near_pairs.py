@@ -73,12 +73,15 @@ class NearPairs:
         """Vertices that are further from where they were."""
         if len(x) != len(self.x):
             raise ShapeError(f"x has {len(x)} rows, but the near pairs are of {len(self.x)} vertices")
-        # A square root of a sum of squares is off by less than 4 u of itself.
-        moved = np.sqrt(np.einsum("ij,ij->i", x - self.x, x - self.x)) * (1.0 + 2.0**-50)
+        # Two lengths of which each is off by less than 2 u of itself. Squares of small numbers would be 0.
+        with np.errstate(over="ignore"):
+            step = x - self.x
+            moved = np.hypot(np.hypot(step[:, 0], step[:, 1]), step[:, 2]) * (1.0 + 2.0**-50)
         return np.flatnonzero(~(moved <= most))
 
 
 def reach_of(x: np.ndarray, within: float) -> float:
     """How far two features that were not within the distance at x may come towards each other: half of it for each,
     less the rounding of that distance."""
-    return 0.5 * within * (1.0 - 1e-12) - 1e-14 * (float(np.abs(x).max(initial=0.0)) + within)
+    largest = float(np.abs(x).max(initial=0.0)) + within
+    return 0.5 * within * (1.0 - 1e-12) - 1e-14 * largest - 1e-300  # below that rounding is no longer a part of numbers
