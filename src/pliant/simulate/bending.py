@@ -226,11 +226,11 @@ class BendingStep:
         rate = self.bending.damping / step
         moved = x - self._before
         pull = self._product(moved)
-        viscous = 0.5 * rate * float(np.vdot(moved, pull))
+        viscous = 0.5 * rate * _dot(moved, pull)
         if self.bending.is_flat:
             own = self._product(x)
             self._force = own + rate * pull
-            return 0.5 * float(np.vdot(x, own)), viscous
+            return 0.5 * _dot(x, own), viscous
         self._curved[:] = 0.0
         elastic = _bent(x, self.bending, (self._r, self._normal, self._pull), self._curved)
         self._force = self._curved + rate * pull
@@ -247,6 +247,11 @@ class BendingStep:
             lambda a, b: multiply_scalar_rows(rows.start, rows.columns, values, x, a, b, out), len(x), 2048
         )
         return out
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> float:
+    """Not by BLAS, whose threads wait for each other on busy cores, and sum in an order of their own."""
+    return float(np.einsum("ij,ij->", a, b))
 
 
 @kernel

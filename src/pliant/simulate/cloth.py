@@ -298,7 +298,7 @@ class Cloth:
         stretch, _ = self._minimiser.membrane.energies(own, 1.0)
         bending, _ = self._minimiser.bending.energies(own, 1.0)
         scale = self.settings.scale**-2  # kg m2/s2 from those of the units
-        fall = -float(self._sheet.mass @ (x @ self._gravity))
+        fall = -float(np.einsum("i,ij,j->", self._sheet.mass, x, self._gravity, optimize=False))
         kinetic = kinetic_energy(self._sheet.mass, v)
         return Energies(scale * kinetic, scale * stretch, scale * bending, scale * fall)
 

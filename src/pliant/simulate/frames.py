@@ -82,4 +82,4 @@ class Frame:
 
 
 def kinetic_energy(mass: np.ndarray, v: np.ndarray) -> float:
-    return 0.5 * float(mass @ np.einsum("ij,ij->i", v, v))
+    return 0.5 * float(np.einsum("i,ij,ij->", mass, v, v, optimize=False))
