@@ -23,7 +23,7 @@ from pliant.engine.walk import Alone, Listed, walk
 from pliant.runtime.arrays import as_positions
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Stage, Tally
-from pliant.runtime.threads import ALONE
+from pliant.runtime.threads import SERIAL
 from pliant.scenes.triangle_pairs import MOTIONS, random_pairs
 
 BASELINES = {
@@ -203,8 +203,8 @@ def _triangle_pairs(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     """Positions (k, 6, 3) at both ends of pairs of faces whose swept boxes overlap and that share no vertex."""
     x0, x1 = (as_positions(x, "x") for x in (motion.x0, motion.x1))
     plan, tally, collector = plan_of(Tuning(culling="boxes"), "all", has_cells=False), Tally(), _Collector()
-    scene, fitted = build(topology_of(motion.faces), travel_of(x0, x1), plan, ALONE, tally, features=False)
-    walk(scene, lambda: fitted, plan, [collector], ALONE, tally)
+    scene, fitted = build(topology_of(motion.faces), travel_of(x0, x1), plan, SERIAL, tally, features=False)
+    walk(scene, lambda: fitted, plan, [collector], SERIAL, tally)
     pairs = np.concatenate(collector.pairs)
     if len(pairs) > SAMPLE:
         pairs = pairs[np.sort(np.random.default_rng(0).choice(len(pairs), SAMPLE, replace=False))]

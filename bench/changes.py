@@ -1,4 +1,4 @@
-"""Topology that changes: a mesh brought up to date, against one that is built anew."""
+"""Topology that changes: a mesh brought up to date, against one that is rebuilt."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from pliant.filters.axes.separation import across
 from pliant.filters.dnf import never_coplanar
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 KINDS = "vertex-face tests", "edge-edge tests"
 # What goes on the culling of the row before: filters, and whether bounds of features are compared.
@@ -64,12 +64,12 @@ class _Collector(AllContacts):
 
 def _walk(sink: AllContacts, step: Volume, plan: Plan, with_bounds: bool = True) -> None:
     """Everything up to the exact test; without bounds of features, all of them overlap."""
-    crew = Crew(1)
-    scene, fitted = build(topology_of(step.mesh), travel_of(step.x0, step.x1), plan, crew, Tally())
+    pool = ThreadPool(1)
+    scene, fitted = build(topology_of(step.mesh), travel_of(step.x0, step.x1), plan, pool, Tally())
     if not with_bounds:
         everywhere = [np.tile((-np.inf, np.inf), (len(b), b.shape[1] // 2)) for b in fitted.of_features.bounds]
         fitted = fitted._replace(features=fitted.of_features._replace(bounds=Bounds(*everywhere)))
-    walk(scene, lambda: fitted, plan, [sink], crew, Tally())
+    walk(scene, lambda: fitted, plan, [sink], pool, Tally())
 
 
 def culling(steps: dict[str, list[Volume]], unculled: dict[str, tuple[int, int]], options: Options) -> None:

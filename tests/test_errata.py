@@ -138,7 +138,7 @@ def test_2_a_contour_that_does_not_bound_the_patch():
         contacts = pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="cones"))
         assert len(contacts) > 5
         assert_identical(contacts, pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="brute")))
-        assert marked(mesh, x0, x1)[1].forest.free[1] == 0
+        assert marked(mesh, x0, x1)[1].pair_tree.free[1] == 0
 
 
 def test_2_windings_that_are_not_to_be_trusted():
@@ -233,7 +233,7 @@ def test_5_fronts_of_the_nodes_below():
     pairs of its two children. It has to call itself."""
     faces, x0, x1 = crumpled(1, 0.7)
     scene, fitted = marked(faces, x0, x1)
-    leaves, free = 1 << scene.hierarchy.tree.depth, fitted.forest.free
+    leaves, free = 1 << scene.hierarchy.tree.depth, fitted.pair_tree.free
 
     def nodes_with_front(node, itself):
         if node >= leaves or free[node]:
@@ -287,7 +287,7 @@ def test_6_adjacent_triangles_in_two_nodes():
                 lost += all(i != j for i, j in nodes)
                 same = {i for i, j in nodes if i == j}
                 inside_a_leaf += bool(same)
-                assert all(fitted.forest.free[i] == 0 for i in same)
+                assert all(fitted.pair_tree.free[i] == 0 for i in same)
         for assignment in ("static", "dynamic"):
             found = pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(culling="cones", assignment=assignment))
             assert_identical(found, contacts)
@@ -472,7 +472,7 @@ class Forgetful(Engine):
 @pytest.mark.parametrize("culling", ["front", "cones+front"])
 def test_23_another_tree_needs_another_front(culling, monkeypatch):
     """A front holds pairs of nodes, those of the wanted objects: when balls have changed places and the tree is another
-    one, what was not wanted then is not looked at."""
+    one, what was not wanted then is not examined."""
     monkeypatch.setattr("pliant.engine.memory.SEEDS", 1)
     monkeypatch.setattr("pliant.engine.memory.Engine.above_leaves", 0)
     for ratio in ("REBUILD_RATIO", "PATCH_REBUILD_RATIO"):

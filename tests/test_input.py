@@ -10,6 +10,7 @@ import pytest
 import pliant
 from pliant.runtime.arrays import DtypeError, NonFiniteError, OptionError, ShapeError, VertexIndexError
 from tests.shapes.meshes import scene
+from tests.shapes.options import grouped
 from tests.shapes.tables import assert_identical
 
 X = np.array([(0, 0, 0), (4, 0, 0), (0, 4, 0), (1, 1, 1), (2, 1, 1), (1, 2, 1)], np.float64)
@@ -116,7 +117,7 @@ def test_positions_of_different_length():
 )
 def test_bad_options(query, options, message):
     with pytest.raises(pliant.MeshError, match=message):
-        query(FACES, X, DOWN, **options)
+        query(FACES, X, DOWN, **grouped(**options))
 
 
 def test_objects_must_not_part_a_loose_edge():
@@ -141,7 +142,7 @@ def test_unknown_keywords_are_errors():
 def test_empty_meshes(query, mesh, n):
     x = np.zeros((n, 3))
     for options in ({}, {"pairs": "self"}, {"culling": "brute"}, {"objects": np.zeros(n, int)}):
-        result = query(mesh, x, x, **options)
+        result = query(mesh, x, x, **grouped(**options))
         assert float(result) == 1.0 if query is pliant.safe_step else len(result) == 0
 
 
@@ -277,9 +278,9 @@ def test_filters_from_a_generator(query):
     """The check of the names used it up, and no filter ran."""
     scene = pliant.scenes.load("crumpled_sheet", triangles=200, frames=2)
     names = ("csat", "dnf")
-    result = query(scene.faces, scene.x0, scene.x1, filters=(name for name in names))
+    result = query(scene.faces, scene.x0, scene.x1, tuning=pliant.Tuning(filters=(name for name in names)))
     assert [s.name for s in result.stages] == [
-        s.name for s in query(scene.faces, scene.x0, scene.x1, filters=names).stages
+        s.name for s in query(scene.faces, scene.x0, scene.x1, tuning=pliant.Tuning(filters=names)).stages
     ]
     assert {"csat", "dnf"} <= {s.name for s in result.stages}
 

@@ -11,6 +11,7 @@ import pliant
 from bench.fingerprints import columns_of
 from tests.reference import rational
 from tests.shapes.meshes import SCENE_SIZES, as_sets, motions, soup
+from tests.shapes.options import grouped
 from tests.shapes.tables import assert_identical
 
 FILTERS = ("csat", "dnf", "ncf")
@@ -81,7 +82,7 @@ def test_the_first_contact_is_first_whatever_the_options(run):
     expected = pliant.safe_step(*motion)
     assert expected.t == contacts.toi.min(initial=1.0)
     for options in ({"bounds": "16-dop"}, {"culling": "brute"}, {"filters": ()}, {"threads": 1}):
-        assert_identical(pliant.safe_step(*motion, **options), expected)
+        assert_identical(pliant.safe_step(*motion, **grouped(**options)), expected)
 
 
 def test_mesh_and_queries_agree(run):
@@ -160,7 +161,7 @@ def test_single_precision_and_integers(run):
 @pytest.mark.parametrize("how", [{}, {"culling": "brute"}, {"bounds": "24-dop", "threads": 1}])
 def test_self_and_inter_part_all(run, how):
     motion, contacts = run
-    within, between = (pliant.ccd(*motion, pairs=pairs, **how) for pairs in ("self", "inter"))
+    within, between = (pliant.ccd(*motion, pairs=pairs, **grouped(**how)) for pairs in ("self", "inter"))
     label = motion.mesh.components
     same = label[contacts.vertices[:, 0]] == label[contacts.vertices[:, 3]]
     assert_identical(within, contacts[same])

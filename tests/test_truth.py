@@ -65,9 +65,9 @@ def test_published_times_lie_in_the_brackets(frame):
     keys = list(map(tuple, data["vf"][known].tolist()))
     times = data["vf_toi"][known]
     # They are printed, so they are roundings themselves, of times that may be exact.
-    slack = 2 * np.spacing(times)
-    assert (np.array([lower[k] for k in keys]) <= times + slack).all()
-    assert (np.array([upper[k] for k in keys]) >= times - slack).all()
+    tolerance = 2 * np.spacing(times)
+    assert (np.array([lower[k] for k in keys]) <= times + tolerance).all()
+    assert (np.array([upper[k] for k in keys]) >= times - tolerance).all()
 
 
 def test_advancement_reports_every_contact_in_time(frame):

@@ -50,11 +50,11 @@ from pliant.queries.detector import Detector
 from pliant.results.contacts import Contacts, Intersections
 from pliant.runtime.arrays import ShapeError, as_floats, as_number, as_positions, choose, thread_count
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
-Mark = Callable[[Scene, Fitted, Crew, Tally], None]
+Mark = Callable[[Scene, Fitted, ThreadPool, Tally], None]
 
-# Each fills in fitted.forest.free; star contours for intersections, at one instant, only.
+# Each fills in fitted.pair_tree.free; star contours for intersections, at one instant, only.
 METHODS: dict[str, Mark] = {
     "boxes": boxes.mark,
     "star_contours": star_contours.mark,
@@ -71,7 +71,7 @@ TRIANGLE_METHODS: dict[str, Callable[[np.ndarray, np.ndarray, float, int], First
 }
 
 # NavCCD, also with our filters; HashCCD; and what each cell by itself tells, which is the contacts that are inversions.
-VOLUME_METHODS: dict[str, Callable[[Moving, str, Crew, Tally], list[Found]]] = {
+VOLUME_METHODS: dict[str, Callable[[Moving, str, ThreadPool, Tally], list[Found]]] = {
     "naive_cells": naive_cells.find,
     "naive_cells_after_filters": naive_cells.find_after_filters,
     "spatial_hashing": spatial_hashing.find,
@@ -92,7 +92,7 @@ class Baseline(Detector):
         choose(tuning.culling, "culling", ("cones", "cones+front"))
         super().__init__(mesh, tuning=tuning, **options)
         self._name = name
-        self._engine.mark = lambda scene, fitted, _, crew, tally: METHODS[name](scene, fitted, crew, tally)
+        self._engine.mark = lambda scene, fitted, _, pool, tally: METHODS[name](scene, fitted, pool, tally)
 
     def __repr__(self) -> str:
         return f"Baseline({self._name!r}, {self.mesh!r})"
@@ -141,6 +141,6 @@ def run_volume(
     topology, x0 = topology_of(volume), as_positions(x0, "x0")
     travel = travel_of(x0, as_positions(x1, "x1", len(x0)))
     topology.require(len(x0))
-    tally, crew = Tally(), Crew(thread_count(threads))
-    found = VOLUME_METHODS[name](Moving(volume, topology, travel), bounds, crew, tally)
-    return tabulate(topology.subject, travel, found, tally, crew)
+    tally, pool = Tally(), ThreadPool(thread_count(threads))
+    found = VOLUME_METHODS[name](Moving(volume, topology, travel), bounds, pool, tally)
+    return tabulate(topology.tested, travel, found, tally, pool)

@@ -28,7 +28,7 @@ from pliant.mesh.volumes import VolumeMesh
 from pliant.pairs.order import canonical_order
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 NO_FILTERS = Plan(
     bounds="aabb", element_filters=(), filters=(), is_brute=False, has_cones=False, has_front=False, is_dynamic=False,
@@ -98,10 +98,10 @@ class EveryTest(AllContacts):
             self._most = max(_MANY, 2 * self._contacts)
 
 
-def each_alone(sinks: Sequence[EveryTest], count: int, crew: Crew) -> None:
+def each_alone(sinks: Sequence[EveryTest], count: int, pool: ThreadPool) -> None:
     """So many cells, each against itself."""
     chunks = [(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK)]
-    crew.run(lambda worker, chunk: sinks[worker].test_alone(*chunk), chunks)
+    pool.run(lambda worker, chunk: sinks[worker].test_alone(*chunk), chunks)
 
 
 def all_of(sinks: Sequence[EveryTest], tally: Tally) -> list[Found]:
@@ -128,7 +128,7 @@ def unique(found: list[Found]) -> list[Found]:
 
 @kernel
 def expand_all(features, pairs, first, count, vertex_face, edge_edge):
-    """The tests of pairs of cells from the first one on, while there is room; a cell may be paired with itself.
+    """The tests of pairs of cells from the first one on, while there is space; a cell may be paired with itself.
 
     Returns counts of VF and EE, and where to go on.
     """

@@ -28,7 +28,7 @@ from pliant.culling.contours import FREE, centres
 from pliant.engine.scene import Fitted, Scene
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 _PLACE_ERROR = 16 * UNIT_ROUNDOFF  # times M
 _SIDE_ERROR = 256 * UNIT_ROUNDOFF  # times M^2
@@ -36,9 +36,9 @@ _ALONG_ERROR = 64 * UNIT_ROUNDOFF  # times M and the sum of the axis' coordinate
 _HALVINGS = 6
 
 
-def mark(scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
-    """Mark the nodes that surely do not meet themselves in ``fitted.forest.free``."""
-    mark_with_cones(_mark_below, scene, fitted, crew, tally)
+def mark(scene: Scene, fitted: Fitted, pool: ThreadPool, tally: Tally) -> None:
+    """Mark the nodes that surely do not meet themselves in ``fitted.pair_tree.free``."""
+    mark_with_cones(_mark_below, scene, fitted, pool, tally)
 
 
 @kernel

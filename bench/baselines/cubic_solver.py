@@ -3,7 +3,7 @@
 For each of six vertex-face and nine edge-edge pairs: the cubic of coplanarity; no root where an interval that holds its
 values is clear of 0; else Newton's method, kept within bounds by bisection, between the times at which it turns; then
 whether the point in which plane or lines meet lies on the features, to within a tolerance. The vertices of one triangle
-share what they can of their cubics, and a root later than the earliest contact so far is not looked at.
+share what they can of their cubics, and a root later than the earliest contact so far is not examined.
 
 With ``first_contacts_after_dnf`` the interval is that of the Bernstein coefficients, which is narrower: the deforming
 non-penetration filter, which is younger than OpenCCD's solver.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bench.baselines.triangle_pairs import NEVER, FirstContacts, corners, run_kernel, turned
+from bench.baselines.triangle_pairs import NEVER, FirstContacts, corners, rotated, run_kernel
 from pliant.arithmetic.bernstein import cross_controls, cubic
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.arithmetic.vec3 import cross, dot, lerp, sub
@@ -64,7 +64,7 @@ def _solve(x0, x1, begin, end, toi, by_bernstein):
                     t = _first_touch(VERTEX_FACE, c, (e1, e2, w), (e1_end, e2_end, w_end), first)
                     if t <= first:
                         first, hit = t, True
-                a, a_end = turned(a), turned(a_end)
+                a, a_end = rotated(a), rotated(a_end)
             a, b, a_end, b_end = b, a, b_end, a_end
         for _ in range(3):
             e1, e1_end = sub(a[1], a[0]), sub(a_end[1], a_end[0])
@@ -80,8 +80,8 @@ def _solve(x0, x1, begin, end, toi, by_bernstein):
                     t = _first_touch(EDGE_EDGE, c, (e1, e2, w), (e1_end, e2_end, w_end), first)
                     if t <= first:
                         first, hit = t, True
-                b, b_end = turned(b), turned(b_end)
-            a, a_end = turned(a), turned(a_end)
+                b, b_end = rotated(b), rotated(b_end)
+            a, a_end = rotated(a), rotated(a_end)
         toi[p] = first if hit else NEVER
         steps += 15
     return steps

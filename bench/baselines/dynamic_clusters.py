@@ -1,10 +1,10 @@
-"""Dynamic clusters (DC; He, Ortiz, Enquobahrie and Manocha 2015): computed anew in each frame, free of self-contact.
+"""Dynamic clusters (DC; He, Ortiz, Enquobahrie and Manocha 2015): recomputed in each frame, free of self-contact.
 
 From the papers, as 000 describes it: a cluster is guaranteed to be free by an observation point, from which it is seen
 all the time from one side, and once (``baselines/observation``).
 
 Clusters grow greedily, in the hierarchy: from seeds of some 25 faces upwards, a cluster and what is beside it become
-one if that is a disc and passes the test; a seed that fails is looked at in parts. So clusters are nodes, and the
+one if that is a disc and passes the test; a seed that fails is examined in parts. So clusters are nodes, and the
 traversal can use them. Simplified: the papers grow clusters across the surface and build a hierarchy over them.
 """
 
@@ -23,25 +23,25 @@ from pliant.engine.scene import Fitted, Scene
 from pliant.filters.axes.elements import gather_corners
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 _SEEDS_ABOVE_LEAVES = 3
 
 
-def mark(scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
-    """Mark the nodes that surely do not meet themselves in ``fitted.forest.free``."""
+def mark(scene: Scene, fitted: Fitted, pool: ThreadPool, tally: Tally) -> None:
+    """Mark the nodes that surely do not meet themselves in ``fitted.pair_tree.free``."""
     if scene.hierarchy.patches is None:
         return
     clock = time.perf_counter()
-    free, top = fitted.forest.free, first_subtree(scene)
+    free, top = fitted.pair_tree.free, first_subtree(scene)
     travel, patches = scene.travel, scene.hierarchy.patches
-    points = gather_corners(scene.hierarchy.leaves.corners, travel.x0, travel.x1, 1.0, travel.factor, crew)
+    points = gather_corners(scene.hierarchy.leaves.corners, travel.x0, travel.x1, 1.0, travel.factor, pool)
     cloud = Cloud(
-        travel.x0, travel.x1, travel.factor, points, patches.turned, scene.hierarchy.tree.begin, fitted.forest.nodes,
-        patches.start, patches.loop, np.empty((len(free), 6)),
+        travel.x0, travel.x1, travel.factor, points, patches.flipped, scene.hierarchy.tree.begin,
+        fitted.pair_tree.nodes, patches.start, patches.loop, np.empty((len(free), 6)),
     )  # fmt: skip
     below: list[int] = []
-    crew.run(lambda _, node: below.append(_grow(cloud, free, node)), range(top, 2 * top))
+    pool.run(lambda _, node: below.append(_grow(cloud, free, node)), range(top, 2 * top))
     tests = _grow_on(cloud, free, top)
     spread_free(free)
     count_tests(tests + sum(below), free, clock, tally)
@@ -64,7 +64,7 @@ def _grow(cloud, free, node):
     # Now first is the node, and so many levels are above the leaves.
     seeds = max(0, above - _SEEDS_ABOVE_LEAVES)
     tests = 0
-    for level in range(seeds, above + 1):  # what is too large for a cluster is looked at in parts
+    for level in range(seeds, above + 1):  # what is too large for a cluster is examined in parts
         for i in range(node << level, (node + 1) << level):
             if level > seeds and free[i >> 1] != 0:
                 free[i] = BELOW_FREE

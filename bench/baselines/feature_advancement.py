@@ -19,8 +19,8 @@ from bench.baselines.triangle_pairs import (
     closeness,
     corners,
     moved,
+    rotated,
     run_kernel,
-    turned,
     velocities,
 )
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
@@ -52,7 +52,7 @@ def _first_contacts(x0, x1, tolerance, begin, end, toi):
                 steps += taken
                 if t < first:
                     first = until = t
-                a, va = turned(a), turned(va)
+                a, va = rotated(a), rotated(va)
             a, va, b, vb = b, vb, a, va
         for _ in range(3):
             for _ in range(3):
@@ -60,8 +60,8 @@ def _first_contacts(x0, x1, tolerance, begin, end, toi):
                 steps += taken
                 if t < first:
                     first = until = t
-                b, vb = turned(b), turned(vb)
-            a, va = turned(a), turned(va)
+                b, vb = rotated(b), rotated(vb)
+            a, va = rotated(a), rotated(va)
         toi[p] = first
     return steps
 

@@ -16,20 +16,20 @@ from pliant.engine.scene import build
 from pliant.engine.sinks import Found
 from pliant.engine.walk import walk
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 
-def find(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:
-    return _find(moving, replace(NO_FILTERS, bounds=bounds), crew, tally)
+def find(moving: Moving, bounds: str, pool: ThreadPool, tally: Tally) -> list[Found]:
+    return _find(moving, replace(NO_FILTERS, bounds=bounds), pool, tally)
 
 
-def find_after_filters(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:
-    return _find(moving, replace(NO_FILTERS, bounds=bounds, filters=DEFAULT_FILTERS), crew, tally)
+def find_after_filters(moving: Moving, bounds: str, pool: ThreadPool, tally: Tally) -> list[Found]:
+    return _find(moving, replace(NO_FILTERS, bounds=bounds, filters=DEFAULT_FILTERS), pool, tally)
 
 
-def _find(moving: Moving, plan: Plan, crew: Crew, tally: Tally) -> list[Found]:
-    scene, fitted = build(moving.topology, moving.travel, plan, Crew(crew.threads), tally, features=False)
-    sinks = [EveryTest(moving, plan) for _ in range(crew.threads)]
-    each_alone(sinks, len(moving.mesh.corners), Crew(crew.threads))
-    walk(scene, lambda: fitted, plan, sinks, crew, tally)
+def _find(moving: Moving, plan: Plan, pool: ThreadPool, tally: Tally) -> list[Found]:
+    scene, fitted = build(moving.topology, moving.travel, plan, ThreadPool(pool.threads), tally, features=False)
+    sinks = [EveryTest(moving, plan) for _ in range(pool.threads)]
+    each_alone(sinks, len(moving.mesh.corners), ThreadPool(pool.threads))
+    walk(scene, lambda: fitted, plan, sinks, pool, tally)
     return all_of(sinks, tally)

@@ -37,7 +37,7 @@ class Cloud(NamedTuple):
     x1: np.ndarray  # (n, 3), not scaled
     factor: float  # a power of two, that scales them
     points: np.ndarray  # (k, 18) corners of the faces by place at both ends of the motion
-    turned: np.ndarray  # (k,) bool by place
+    flipped: np.ndarray  # (k,) bool by place
     begin: np.ndarray  # (leaves + 1,) places
     nodes: np.ndarray  # (nodes, 2 axes) bounds, not scaled
     start: np.ndarray  # (nodes + 1,) contours
@@ -54,22 +54,22 @@ def seen_once(cloud, node, begin, end):
     hand = 1.0 if _is_convex(cloud, node) else -1.0
     o0, o1 = _mean(cloud, cloud.x0, node), _mean(cloud, cloud.x1, node)
     p0, p1 = _away(cloud, node, o0, 0, hand, size), _away(cloud, node, o1, 1, hand, size)
-    ahead, reach = _ahead(o0, p0, o1, p1), max(_reach(cloud, node, p0), _reach(cloud, node, p1))
-    if not _sees_faces(cloud, begin, end, p0, p1, ahead, hand, reach):
+    ahead, extent = _ahead(o0, p0, o1, p1), max(_extent(cloud, node, p0), _extent(cloud, node, p1))
+    if not _sees_faces(cloud, begin, end, p0, p1, ahead, hand, extent):
         p0, ok0 = _behind_faces(cloud, begin, end, p0, 0, hand, size)
         if not ok0:
             return False
         p1, ok1 = _behind_faces(cloud, begin, end, p1, 1, hand, size)
         if not ok1:
             return False
-        ahead, reach = _ahead(o0, p0, o1, p1), max(_reach(cloud, node, p0), _reach(cloud, node, p1))
-        if not _sees_faces(cloud, begin, end, p0, p1, ahead, hand, reach):
+        ahead, extent = _ahead(o0, p0, o1, p1), max(_extent(cloud, node, p0), _extent(cloud, node, p1))
+        if not _sees_faces(cloud, begin, end, p0, p1, ahead, hand, extent):
             return False
-    if _winds_once(cloud, node, p0, p1, o0, o1, ahead, hand, reach):
+    if _winds_once(cloud, node, p0, p1, o0, o1, ahead, hand, extent):
         return True
     o0, ok0 = _into_kernel(cloud, cloud.x0, node, p0, o0, hand, size)
     o1, ok1 = _into_kernel(cloud, cloud.x1, node, p1, o1, hand, size)
-    return ok0 and ok1 and _winds_once(cloud, node, p0, p1, o0, o1, ahead, hand, reach)
+    return ok0 and ok1 and _winds_once(cloud, node, p0, p1, o0, o1, ahead, hand, extent)
 
 
 @helper
@@ -81,13 +81,13 @@ def _extent(cloud, node):
 
 
 @helper
-def _reach(cloud, node, p):
+def _extent(cloud, node, p):
     """At least every coordinate of the cluster as seen from p, which may stand for a point as well as for a centre."""
-    reach = 0.0
+    extent = 0.0
     for c in range(3):
         lower, upper = cloud.nodes[node, 2 * c] * cloud.factor, cloud.nodes[node, 2 * c + 1] * cloud.factor
-        reach = max(reach, max(abs(lower - p[c]), abs(upper - p[c])))
-    return 1.0001 * reach
+        extent = max(extent, max(abs(lower - p[c]), abs(upper - p[c])))
+    return 1.0001 * extent
 
 
 @helper
@@ -147,21 +147,22 @@ def _behind_faces(cloud, begin, end, p, side, hand, size):
 
 
 @helper
-def _push(p, a, inward, room):
-    """p, or where it is too near to the plane through a: moved inward from it by ``room``; and whether it was
+def _push(p, a, inward, margin):
+    """p, or where it is too near to the plane through a: moved inward from it by ``margin``; and whether it was
     inside."""
     length = dot(inward, inward)
     beyond = dot(inward, sub(p, a))
-    if beyond * abs(beyond) >= room * room * length:
+    if beyond * abs(beyond) >= margin * margin * length:
         return p, length > 0.0
     root = math.sqrt(length)
-    return add(p, scale(inward, (room * root - beyond) / length)) if length > 0.0 else p, beyond > 0.01 * room * root
+    moved = add(p, scale(inward, (margin * root - beyond) / length)) if length > 0.0 else p
+    return moved, beyond > 0.01 * margin * root
 
 
 @helper
-def _sees_faces(cloud, begin, end, p0, p1, ahead, hand, reach):
-    """Every face is before p, and turned to it with one side, all the time."""
-    before, error = _BEFORE_ERROR * reach, F_ERROR * reach * reach * reach
+def _sees_faces(cloud, begin, end, p0, p1, ahead, hand, extent):
+    """Every face is before p, and facing it with one side, all the time."""
+    before, error = _BEFORE_ERROR * extent, F_ERROR * extent * extent * extent
     for i in range(begin, end):
         a, b, c = corners_at(cloud, i, 0)
         a0, b0, c0 = sub(a, p0), sub(b, p0), sub(c, p0)
@@ -184,14 +185,14 @@ def _one_sign(values, hand, error):
 
 
 @helper
-def _winds_once(cloud, node, p0, p1, o0, o1, ahead, hand, reach):
+def _winds_once(cloud, node, p0, p1, o0, o1, ahead, hand, extent):
     """The contour, seen from p, winds once around o, forward at every edge and all the time."""
     begin, end = cloud.start[node], cloud.start[node + 1]
     w0, w1 = sub(o0, p0), sub(o1, p1)
-    largest = max(reach, max(max_norm(w0), max_norm(w1)))
+    largest = max(extent, max(max_norm(w0), max_norm(w1)))
     if not (dot(w0, ahead) > _BEFORE_ERROR * largest and dot(w1, ahead) > _BEFORE_ERROR * largest):
         return False
-    error, pass_error = F_ERROR * largest * reach * reach, _PASS_ERROR * largest * reach
+    error, pass_error = F_ERROR * largest * extent * extent, _PASS_ERROR * largest * extent
     r = (0.36, 0.48, 0.8) if abs(0.36 * ahead[0] + 0.48 * ahead[1] + 0.8 * ahead[2]) < 0.8 else (0.8, -0.36, 0.48)
     aside = cross(w0, r)
     a0, a1 = _seen(cloud, cloud.x0, end - 1, p0), _seen(cloud, cloud.x1, end - 1, p1)
@@ -231,11 +232,11 @@ def _into_kernel(cloud, x, node, p, o, hand, size):
 
 @helper
 def corners_at(cloud, i, side):
-    """Of the face at a place, at t = 0 or t = 1, turned over where it has to be."""
+    """Of the face at a place, at t = 0 or t = 1, flipped where it has to be."""
     p, s = cloud.points, 9 * side
     a, b, c = (
         (p[i, s], p[i, s + 1], p[i, s + 2]),
         (p[i, s + 3], p[i, s + 4], p[i, s + 5]),
         (p[i, s + 6], p[i, s + 7], p[i, s + 8]),
     )
-    return (a, c, b) if cloud.turned[i] else (a, b, c)
+    return (a, c, b) if cloud.flipped[i] else (a, b, c)

@@ -21,7 +21,7 @@ from pliant.engine.free_patches import first_subtree, fit_all_cones
 from pliant.engine.scene import Fitted, Scene
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 
 class Sheet(NamedTuple):
@@ -45,19 +45,19 @@ def sheet_of(scene: Scene, fitted: Fitted, cones: np.ndarray) -> Sheet:
     start = scene.hierarchy.patches.start
     longest = int(np.diff(start).max(initial=0))
     return Sheet(
-        scene.travel.x0, scene.travel.x1, fitted.forest.nodes, cones, start, scene.hierarchy.patches.loop, longest
+        scene.travel.x0, scene.travel.x1, fitted.pair_tree.nodes, cones, start, scene.hierarchy.patches.loop, longest
     )
 
 
-def mark_with_cones(mark_below: MarkBelow, scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
+def mark_with_cones(mark_below: MarkBelow, scene: Scene, fitted: Fitted, pool: ThreadPool, tally: Tally) -> None:
     """Cones, then a contour test from the top down, as our own culling does it; only the test differs."""
     if scene.hierarchy.patches is None:
         return
-    sheet = sheet_of(scene, fitted, fit_all_cones(scene, 0.0, crew, tally))
+    sheet = sheet_of(scene, fitted, fit_all_cones(scene, 0.0, pool, tally))
     clock = time.perf_counter()
-    free, top = fitted.forest.free, first_subtree(scene)
+    free, top = fitted.pair_tree.free, first_subtree(scene)
     tests, below = mark_below(sheet, free, 1, top), []
-    crew.run(lambda _, node: below.append(mark_below(sheet, free, node, len(free))), range(top, 2 * top))
+    pool.run(lambda _, node: below.append(mark_below(sheet, free, node, len(free))), range(top, 2 * top))
     count_tests(tests + sum(below), free, clock, tally)
 
 

@@ -14,12 +14,12 @@ from pliant.culling.contours import FREE, centres, winds_once
 from pliant.engine.scene import Fitted, Scene
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 
-def mark(scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
-    """Mark the nodes that surely do not meet themselves in ``fitted.forest.free``."""
-    mark_with_cones(_mark_below, scene, fitted, crew, tally)
+def mark(scene: Scene, fitted: Fitted, pool: ThreadPool, tally: Tally) -> None:
+    """Mark the nodes that surely do not meet themselves in ``fitted.pair_tree.free``."""
+    mark_with_cones(_mark_below, scene, fitted, pool, tally)
 
 
 @kernel

@@ -21,7 +21,7 @@ from pliant.engine.sinks import Found
 from pliant.hierarchy.spatial_hash import hash_of, place_of, place_size, prime_above
 from pliant.runtime.jit import kernel
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 _MOST_PLACES = 256  # of a cell, on average: a coarser grid where edges are far shorter than what they move by
 _CHUNK = 1 << 16  # notes
@@ -35,16 +35,16 @@ class Table(NamedTuple):
     inverse: float  # of the size of a place
 
 
-def find(moving: Moving, bounds: str, crew: Crew, tally: Tally) -> list[Found]:
+def find(moving: Moving, bounds: str, pool: ThreadPool, tally: Tally) -> list[Found]:
     """bounds is not used: a grid knows boxes."""
     (mesh, _, travel), clock = moving, time.perf_counter()
     boxes = bound_union(bound_vertices(travel.x0, travel.x1), mesh._corners)
     table = hashed(boxes, place_size(travel.x0, mesh._corners, mesh.corner_count))
     tally.lap("hashing", clock)
-    count, sinks = len(table.cells), [EveryTest(moving) for _ in range(crew.threads)]
+    count, sinks = len(table.cells), [EveryTest(moving) for _ in range(pool.threads)]
     chunks = [(first, min(first + _CHUNK, count)) for first in range(0, count, _CHUNK)]
-    each_alone(sinks, len(mesh.corners), Crew(crew.threads))
-    crew.run(lambda worker, chunk: _test_notes(sinks[worker], table, *chunk), chunks)
+    each_alone(sinks, len(mesh.corners), ThreadPool(pool.threads))
+    pool.run(lambda worker, chunk: _test_notes(sinks[worker], table, *chunk), chunks)
     tally.merge(sink.tally for sink in sinks)
     return all_of(sinks, tally)
 
@@ -86,7 +86,7 @@ def _count_places(boxes, inverse):
 
 @kernel
 def _note(boxes, inverse, fill, cells, places):
-    """Count the notes of each hash, in fill; where there is room for cells, note them from fill on. Returns how
+    """Count the notes of each hash, in fill; where fit cells, note them from fill on. Returns how
     many."""
     hashes, total = len(fill), 0
     for i in range(len(boxes)):

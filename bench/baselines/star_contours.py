@@ -3,7 +3,7 @@
 From the paper, as 000 describes it: the contour is projected on the plane of the cone's axis, once per test. Where a
 line crosses the half-planes inside all edges, it is in the kernel of the contour, which therefore is star-shaped: one
 division per edge. And a self-collision test tree (SCTT), made of topology alone, says which tests there are, so that
-the hierarchy itself is not looked at: the discs in the order in which they are tested, each with the test that follows
+the hierarchy itself is not examined: the discs in the order in which they are tested, each with the test that follows
 when it holds for all below it. Discs of one or two faces are no tests but decided by their cone: two triangles with
 a common edge, both seen from one side, lie on different sides of it.
 
@@ -42,7 +42,7 @@ from pliant.engine.scene import Fitted, Scene
 from pliant.runtime.arrays import OptionError
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 _SIDE_ERROR = 256 * UNIT_ROUNDOFF  # times M^2
 _PASS_ERROR = 16 * UNIT_ROUNDOFF  # times M
@@ -58,20 +58,20 @@ class SelfTests(NamedTuple):
     first: np.ndarray  # (top + 1,) int64 where the tests below each node that threads take begin
 
 
-def mark(scene: Scene, fitted: Fitted, crew: Crew, tally: Tally) -> None:
-    """Mark the nodes that surely do not meet themselves in ``fitted.forest.free``; the scene has to be at rest."""
+def mark(scene: Scene, fitted: Fitted, pool: ThreadPool, tally: Tally) -> None:
+    """Mark the nodes that surely do not meet themselves in ``fitted.pair_tree.free``; the scene has to be at rest."""
     if not (scene.travel.is_resting or np.array_equal(scene.travel.x0, scene.travel.x1)):
         raise OptionError("star contours are for one instant: they prove nothing about a motion")
     if scene.hierarchy.patches is None:
         return
-    sheet = sheet_of(scene, fitted, fit_all_cones(scene, 0.0, crew, tally))
+    sheet = sheet_of(scene, fitted, fit_all_cones(scene, 0.0, pool, tally))
     clock = time.perf_counter()
-    top, free = first_subtree(scene), fitted.forest.free
+    top, free = first_subtree(scene), fitted.pair_tree.free
     tree = _test_tree(sheet.start, scene.hierarchy.tree.begin, top)
     clock = tally.lap("test tree", clock)
     tests, below = _run_tests(sheet, tree, free, 0, tree.first[0]), []
     chunks = [k for k in range(top) if not is_below_free(free, top + k)]
-    crew.run(lambda _, k: below.append(_run_tests(sheet, tree, free, tree.first[k], tree.first[k + 1])), chunks)
+    pool.run(lambda _, k: below.append(_run_tests(sheet, tree, free, tree.first[k], tree.first[k + 1])), chunks)
     spread_free(free)
     count_tests(tests + sum(below), free, clock, tally)
 
@@ -124,7 +124,7 @@ def _list_tests(start, begin, top, size, tests):
 
 @kernel
 def _run_tests(sheet, tree, free, begin, end):
-    """Tests from one place in the tree up to another; returns how many patches were looked at."""
+    """Tests from one place in the tree up to another; returns how many patches were examined."""
     flat = np.empty((sheet.longest + 1, 2))
     tests, at = 0, begin
     while at < end:

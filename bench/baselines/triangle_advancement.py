@@ -20,8 +20,8 @@ from bench.baselines.triangle_pairs import (
     closeness,
     corners,
     moved,
+    rotated,
     run_kernel,
-    turned,
     velocities,
 )
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
@@ -30,7 +30,7 @@ from pliant.elementary.distance import shortest, spread_of
 from pliant.runtime.jit import helper, kernel
 
 _NO_RADII = (0.0, 0.0, 0.0, 0.0)
-_WIDEST = 1.0 - 1e-6  # of a distance: what is so far apart is not looked at again for a better one
+_WIDEST = 1.0 - 1e-6  # of a distance: what is so far apart is not tested again for a better one
 
 
 def first_contacts(x0: np.ndarray, x1: np.ndarray, tolerance: float, threads: int) -> FirstContacts:
@@ -74,7 +74,13 @@ def _advance(a, b, va, vb, close):
             return t, steps
         t = later
         # What is closest now comes first in the next step, and mostly is enough.
-        a, va, b, vb, vertex_first = _turned_by(a, i), _turned_by(va, i), _turned_by(b, j), _turned_by(vb, j), of_vertex
+        a, va, b, vb, vertex_first = (
+            _rotated_by(a, i),
+            _rotated_by(va, i),
+            _rotated_by(b, j),
+            _rotated_by(vb, j),
+            of_vertex,
+        )
         if swapped:
             a, va, b, vb = b, vb, a, va
     return t, steps
@@ -101,8 +107,8 @@ def _distance(a, b, vertex_first):
                 best, closest, apart, features = gap, n, _separation(a, b, n), (False, False, i, j)
                 if apart >= _WIDEST * best:
                     return closest, apart, features, taken
-            b = turned(b)
-        a = turned(a)
+            b = rotated(b)
+        a = rotated(a)
     for i in range(3):
         gap, n = _between(VERTEX_FACE, (a[0], b[0], b[1], b[2]))
         taken += 1
@@ -110,7 +116,7 @@ def _distance(a, b, vertex_first):
             best, closest, apart, features = gap, n, _separation(a, b, n), (True, False, i, 0)
             if apart >= _WIDEST * best:
                 return closest, apart, features, taken
-        a = turned(a)
+        a = rotated(a)
     for j in range(3):
         gap, n = _between(VERTEX_FACE, (b[0], a[0], a[1], a[2]))
         taken += 1
@@ -119,7 +125,7 @@ def _distance(a, b, vertex_first):
             best, closest, apart, features = gap, n, _separation(a, b, n), (True, True, 0, j)
             if apart >= _WIDEST * best:
                 return closest, apart, features, taken
-        b = turned(b)
+        b = rotated(b)
     return closest, apart, features, taken
 
 
@@ -131,8 +137,8 @@ def _between(kind, x):
 
 
 @helper
-def _turned_by(x, corner):
-    return x if corner == 0 else turned(x) if corner == 1 else turned(turned(x))
+def _rotated_by(x, corner):
+    return x if corner == 0 else rotated(x) if corner == 1 else rotated(rotated(x))
 
 
 @helper

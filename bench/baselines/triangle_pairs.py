@@ -14,7 +14,7 @@ import numpy as np
 from pliant.arithmetic.rounding import UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import add, max_norm, scale, sub
 from pliant.runtime.jit import helper
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 _CHUNK = 20_000
 NEVER = np.inf
@@ -28,7 +28,7 @@ class FirstContacts(NamedTuple):
 
     hit: np.ndarray  # (k,) bool
     toi: np.ndarray  # (k,) nan where they do not
-    steps: int  # distances computed, or polynomials looked at, for all pairs together
+    steps: int  # distances computed, or polynomials examined, for all pairs together
 
 
 # x0, x1, tolerance, first pair, end of the pairs, toi (NEVER where there is no contact): returns the steps.
@@ -42,7 +42,7 @@ def run_kernel(kernel: Kernel, x0: np.ndarray, x1: np.ndarray, tolerance: float,
     def work(_: int, start: int) -> None:
         steps.append(kernel(x0, x1, tolerance, start, min(start + _CHUNK, len(x0)), toi))
 
-    Crew(threads).run(work, range(0, len(x0), _CHUNK))
+    ThreadPool(threads).run(work, range(0, len(x0), _CHUNK))
     hit = toi < NEVER
     toi[~hit] = np.nan
     return FirstContacts(hit, toi, sum(steps))
@@ -70,7 +70,7 @@ def moved(x, v, t):
 
 
 @helper
-def turned(x):
+def rotated(x):
     """The corners of a triangle, the next one first."""
     return x[1], x[2], x[0]
 

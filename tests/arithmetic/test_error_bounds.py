@@ -13,10 +13,10 @@ from pliant.arithmetic.algebraic import COEFFICIENT_ERROR, approximate
 from pliant.arithmetic.bernstein import (
     CUT_OFF,
     F_ERROR,
-    F_LOOSE,
+    F_RELATIVE,
     INSIDE_ERROR,
-    INSIDE_LOOSE,
-    LOOSEST,
+    INSIDE_RELATIVE,
+    LARGEST_RELATIVE_ERROR,
     N_ERROR,
     cross_controls,
     cubic,
@@ -109,9 +109,9 @@ def test_vectors_of_a_motion_that_is_cut_off():
 
 
 def test_products_of_vectors_that_are_off_by_a_part():
-    r = Fraction(LOOSEST)
-    assert 6 * ((1 + r) ** 3 - 1) < Fraction(F_LOOSE) * r < 6 * ((1 + r) ** 3 - 1) * Fraction(1.05)
-    assert 12 * ((1 + r) ** 4 - 1) < Fraction(INSIDE_LOOSE) * r < 12 * ((1 + r) ** 4 - 1) * Fraction(1.05)
+    r = Fraction(LARGEST_RELATIVE_ERROR)
+    assert 6 * ((1 + r) ** 3 - 1) < Fraction(F_RELATIVE) * r < 6 * ((1 + r) ** 3 - 1) * Fraction(1.05)
+    assert 12 * ((1 + r) ** 4 - 1) < Fraction(INSIDE_RELATIVE) * r < 12 * ((1 + r) ** 4 - 1) * Fraction(1.05)
 
 
 def side(p):

@@ -13,7 +13,7 @@ from pliant.engine.scene import build, topology_of
 from pliant.engine.travel import rest_at, travel_of
 from pliant.runtime.arrays import OptionError, as_positions
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from tests.shapes.meshes import motions
 from tests.shapes.tables import assert_identical
 
@@ -24,11 +24,11 @@ MOTIONS = motions()
 
 def marked(name, faces, x0, x1=None):
     """The scene in the order of its tree, what the method marked, and what it reported."""
-    plan, crew, tally = plan_of(Tuning(culling="cones"), "all", has_cells=False), Crew(2), Tally()
+    plan, pool, tally = plan_of(Tuning(culling="cones"), "all", has_cells=False), ThreadPool(2), Tally()
     travel = rest_at(as_positions(x0, "x0")) if x1 is None else travel_of(*(as_positions(x, "x") for x in (x0, x1)))
-    scene, fitted = build(topology_of(faces), travel, plan, crew, tally)
-    METHODS[name](scene, fitted, crew, tally)
-    return scene, fitted.forest.free, {stage.name: stage for stage in tally.stages()}
+    scene, fitted = build(topology_of(faces), travel, plan, pool, tally)
+    METHODS[name](scene, fitted, pool, tally)
+    return scene, fitted.pair_tree.free, {stage.name: stage for stage in tally.stages()}
 
 
 def patches_of(scene, free):
@@ -177,7 +177,7 @@ def test_a_contour_that_winds_twice(name):
 
 def annulus(cells):
     """Errata 2: a ring in the plane with a flap that grows from its inner rim over the ring, seen from above once
-    turned."""
+    flipped."""
     angle = 2 * np.pi * np.arange(cells) / cells
     rim = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
     x = np.concatenate([2 * rim, rim])
@@ -207,7 +207,7 @@ def test_a_ring_is_no_disc(name):
 
 
 @pytest.mark.parametrize("name", MOVING)
-def test_faces_that_are_turned_over_in_the_list(name):
+def test_faces_that_are_flipped_in_the_list(name):
     """Errata 2: the centre of a sheet pulled sideways, and the faces that this turns over listed the other way round:
     all of them seem to look up."""
     k = np.arange(6)

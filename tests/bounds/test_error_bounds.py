@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pliant.bounds import kdops
-from pliant.bounds.kdops import ROOM, bound_vertices, distance_to_box
+from pliant.bounds.kdops import STEP_PADDING, bound_vertices, distance_to_box
 
 COUNT = 600
 
@@ -27,12 +27,12 @@ def between(a, b, t):
 def test_room_for_what_is_cut_off_and_rounded_again(horizon):
     """The exact end, and positions on the way to it that are rounded once more, towards the outside."""
     x0, x1 = vertices(1)
-    bounds = bound_vertices(x0, x1, "aabb", horizon, ROOM)
+    bounds = bound_vertices(x0, x1, "aabb", horizon, STEP_PADDING)
     s = np.nextafter(horizon, 0.0)
     rounded = (1 - s) * x0 + s * x1
     most = Fraction(0)
     for v in range(COUNT):
-        room = Fraction(ROOM * max(np.abs(x0[v]).max(), np.abs(x1[v]).max()))
+        room = Fraction(STEP_PADDING * max(np.abs(x0[v]).max(), np.abs(x1[v]).max()))
         for k in range(3):
             a, b = float(x0[v, k]), float(x1[v, k])
             end, there = between(a, b, horizon), between(a, b, s)

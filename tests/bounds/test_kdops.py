@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pliant.bounds.kdops import AXES, ROOM, bound_union, bound_vertices
+from pliant.bounds.kdops import AXES, STEP_PADDING, bound_union, bound_vertices
 
 DIRECTIONS = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (0, 1, -1)]
 DIRECTIONS += [(1, 1, -1), (1, -1, 1), (-1, 1, 1)]
@@ -28,7 +28,7 @@ def project(point, axis):
 
 def bounds_up_to(x0, x1, name, horizon):
     # Positions at a horizon before the end are rounded: there, and only there, bounds need room.
-    return bound_vertices(x0, x1, name, horizon, ROOM if horizon < 1.0 else 0.0)
+    return bound_vertices(x0, x1, name, horizon, STEP_PADDING if horizon < 1.0 else 0.0)
 
 
 def assert_contain(bounds, x0, x1, horizon=1.0):
@@ -79,7 +79,7 @@ def test_rounded_positions_on_the_way_stay_inside(name):
     """The safe step ends at rounded positions, and looks only at pairs whose bounds overlap."""
     x0, x1 = motions(300, 6)
     for horizon in (1.0, 0.6, 1e-7):
-        bounds = bound_vertices(x0, x1, name, horizon, ROOM)
+        bounds = bound_vertices(x0, x1, name, horizon, STEP_PADDING)
         for share in (1.0, 1 - 2.0**-36, 0.5):
             s = horizon * share
             assert_contain(bounds, (1.0 - s) * x0 + s * x1, x0)
@@ -91,9 +91,9 @@ def test_bounds_are_tight(name):
     bounds = bound_vertices(x0, x1, name)
     for k, axis in enumerate(DIRECTIONS[: AXES[name]]):
         ends = np.stack([x0 @ axis, x1 @ axis])
-        slack = 1e-14 * (np.abs(x0).sum(axis=1) + np.abs(x1).sum(axis=1)) + 1e-300
-        assert (bounds[:, 2 * k] >= ends.min(axis=0) - slack).all()
-        assert (bounds[:, 2 * k + 1] <= ends.max(axis=0) + slack).all()
+        tolerance = 1e-14 * (np.abs(x0).sum(axis=1) + np.abs(x1).sum(axis=1)) + 1e-300
+        assert (bounds[:, 2 * k] >= ends.min(axis=0) - tolerance).all()
+        assert (bounds[:, 2 * k + 1] <= ends.max(axis=0) + tolerance).all()
     np.testing.assert_array_equal(bounds[:, 0:6:2], np.minimum(x0, x1))
     np.testing.assert_array_equal(bounds[:, 1:6:2], np.maximum(x0, x1))
 

@@ -59,7 +59,7 @@ def test_known_offenders(call: Call, folder: Path, each: tuple[str, ...]):
     again = call(*args, "--baseline", "known.json", "--json")
     assert again.code == 0
     assert (again.json["baseline"]["new"], again.json["baseline"]["gone"]) == (0, 0)
-    # Frames, kinds and files that were not looked at are not gone.
+    # Frames, kinds and files that were not examined are not gone.
     for fewer in (("--from", "1"), ("--find", "contacts"), ("--find", "intersections"), ("--to", "0")):
         found = call(*args, "--baseline", "known.json", *fewer, "--json")
         assert (found.code, found.json["baseline"]["gone"]) == (0, 0), fewer

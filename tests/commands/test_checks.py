@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 class TestSeveralFiles:
     def test_between_files_counts(self, call: Call, folder: Path):
-        """Files were looked at one by one: a garment that cuts a body was called clean."""
+        """Files were examined one by one: a garment that cuts a body was called clean."""
         ended = call("check", "body.obj", "blade.obj")
         assert ended.code == 1
         assert "2 files: 1 pair of triangles, 0 within files and 1 between them (--each: only within)." in ended.out
@@ -65,7 +65,7 @@ class TestSeveralFiles:
     def test_what_was_not_looked_at_is_not_called_clean(self, call: Call, folder: Path):
         out = call("check", "body.obj", "twisted.obj", "--pairs", "inter").out
         assert "clean" not in out
-        assert "nothing within files was looked at" in out
+        assert "nothing within files was examined" in out
 
     def test_vertices_of_two_files_are_never_one(self, call: Call, folder: Path):
         """Two cuts of one sheet that meet at a seam touch there: neighbours of one mesh would not."""
@@ -182,7 +182,7 @@ class TestLimits:
         ended = call("check", "twisted.obj", "--baseline", "known.json")
         assert ended.code == 0
         assert "1 known one is gone: --write-baseline known.json" in ended.out
-        assert "gone" not in call("check", "body.obj", "--baseline", "known.json").out  # was not looked at
+        assert "gone" not in call("check", "body.obj", "--baseline", "known.json").out  # was not examined
 
     def test_names_are_relative_to_the_baseline_and_between_files_in_any_order(self, call: Call, folder: Path):
         (folder / "ci").mkdir()

@@ -110,7 +110,7 @@ def test_known_offenders_do_not_depend_on_the_spelling(
 def test_files_without_one_number_are_no_sequence(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, names: tuple[str, ...]
 ):
-    """Three meshes that have nothing to do with each other were taken for three frames, without a word."""
+    """Three meshes that have nothing to do with each other were taken for three frames, silently."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("pliant.view.serve", lambda sequence, **options: pytest.fail("it was shown"))
     for name in names if names != ("*.obj",) else ("cube.obj", "far.obj"):

@@ -250,7 +250,7 @@ main(["check", "a.obj", "-q", "--npz", "found.npz"])
 
 @POSIX
 def test_a_disk_that_is_full_leaves_the_old_file(folder: Path):
-    """As far as a process can be told that there is no room: by a limit of its own."""
+    """As far as a process can be told that there is no space: by a limit of its own."""
     script = """
 import resource
 import pliant, pliant.report.outputs as outputs

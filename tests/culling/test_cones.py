@@ -12,14 +12,14 @@ from pliant.culling.cones import EVERYTHING, NOTHING, Faces, fit_cones, merge_co
 LEAVES = 64
 
 
-def cones_of(points, turned=None, begin=None, fuzz=0.0):
+def cones_of(points, flipped=None, begin=None, position_error=0.0):
     """All cones by heap index over faces, one for each leaf unless ``begin`` says otherwise. points : (k, 2, 3, 3)."""
     begin = np.arange(len(points) + 1, dtype=np.int64) if begin is None else begin
-    turned = np.zeros(len(points), bool) if turned is None else turned
+    flipped = np.zeros(len(points), bool) if flipped is None else flipped
     cones = np.full((2 * (len(begin) - 1), 4), np.nan)
     corners = np.arange(3 * len(points), dtype=np.int32).reshape(-1, 3)
     x0, x1 = (np.ascontiguousarray(points[:, end].reshape(-1, 3)) for end in range(2))
-    fit_cones(Faces(corners, x0, x1, bool((x0 == x1).all()), 1.0, turned, begin, fuzz), cones, 1)
+    fit_cones(Faces(corners, x0, x1, bool((x0 == x1).all()), 1.0, flipped, begin, position_error), cones, 1)
     return cones
 
 
@@ -88,7 +88,7 @@ def test_cones_of_faces_hold_their_normals_at_all_times():
 
 @pytest.mark.unit
 def test_no_cone_where_there_may_be_no_normal():
-    """Degenerate, or degenerate on the way, or turned over on the way: everything is a normal (errata 4)."""
+    """Degenerate, or degenerate on the way, or flipped on the way: everything is a normal (errata 4)."""
     rng = np.random.default_rng(2)
     points = rng.integers(-8, 9, (LEAVES, 2, 3, 3)).astype(np.float64)
     points[:16, 1] = points[:16, 0]
@@ -96,7 +96,7 @@ def test_no_cone_where_there_may_be_no_normal():
     points[16:32, :, 1] = points[16:32, :, 0]  # two corners at one place
     third = points[32:48, 0]
     points[32:48, 1] = 2 * third.mean(axis=1, keepdims=True) - third  # half a turn: all in one point at t = 1/2
-    points[48:, 1] = points[48:, 0][:, [0, 2, 1]]  # turned over
+    points[48:, 1] = points[48:, 0][:, [0, 2, 1]]  # flipped
     assert (cones_of(points)[LEAVES:, 3] == EVERYTHING).all()
 
 
@@ -116,7 +116,7 @@ def test_narrow_cones_are_narrow():
 @pytest.mark.bounds
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.3, 1.0])
 def test_cones_above_hold_the_normals_of_all_faces_below(spread):
-    """Faces that look about the same way, and some turned over; leaves of none to five faces."""
+    """Faces that look about the same way, and some flipped; leaves of none to five faces."""
     rng = np.random.default_rng(4)
     inner = held = 0
     for _ in range(4):
@@ -125,9 +125,9 @@ def test_cones_above_hold_the_normals_of_all_faces_below(spread):
         flat = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0)], np.float64)
         x0 = flat + rng.normal(0, spread, (begin[-1], 3, 3))
         points = np.stack([x0, x0 + rng.normal(0, spread / 4, x0.shape)], axis=1)
-        turned = rng.random(len(points)) < 0.3
-        points[turned] = points[turned][:, :, ::-1]
-        cones = cones_of(points, turned, begin)
+        flipped = rng.random(len(points)) < 0.3
+        points[flipped] = points[flipped][:, :, ::-1]
+        cones = cones_of(points, flipped, begin)
         merged = cones.copy()
         merged[1:4] = np.nan
         merge_cones(merged, 4)
@@ -143,7 +143,7 @@ def test_cones_above_hold_the_normals_of_all_faces_below(spread):
             for i in faces:
                 for t in (Fraction(0), Fraction(1), Fraction(int(rng.integers(1, 99)), 99)):
                     n = normal_at(points[i], t)
-                    assert holds(cones[node], [-c for c in n] if turned[i] else n)
+                    assert holds(cones[node], [-c for c in n] if flipped[i] else n)
                     held += 1
     assert held > 100
     assert inner == 60 if spread < 0.05 else inner > 0
@@ -203,20 +203,20 @@ def test_nothing_and_everything():
 
 
 def test_cones_allow_for_vertices_that_are_off():
-    """With fuzz, a cone holds the normals of every triangle whose corners are off by at most that."""
+    """With position_error, a cone holds the normals of every triangle whose corners are off by at most that."""
     rng = np.random.default_rng(6)
     points = triangles(rng, 8 * LEAVES)
     points = points[np.abs(points).max(axis=(1, 2, 3)) > 1e-10][:LEAVES]
     narrow = {}
-    for fuzz in (1e-15, 1e-12, 1e-10, 1e-3):
-        cones = cones_of(points, fuzz=fuzz)[LEAVES:]
-        narrow[fuzz] = 0
+    for position_error in (1e-15, 1e-12, 1e-10, 1e-3):
+        cones = cones_of(points, position_error=position_error)[LEAVES:]
+        narrow[position_error] = 0
         for face, cone in zip(points, cones):
             if cone[3] == EVERYTHING:
                 continue
-            narrow[fuzz] += 1
+            narrow[position_error] += 1
             for _ in range(3):
-                off = face + rng.choice([-fuzz, fuzz], face.shape) * (1 - 1e-3)
+                off = face + rng.choice([-position_error, position_error], face.shape) * (1 - 1e-3)
                 assert holds(cone, normal_at(off, Fraction(int(rng.integers(0, 98)), 97)))
     assert narrow[1e-15] > 20
     assert narrow[1e-15] >= narrow[1e-12] >= narrow[1e-10] > 5

@@ -217,7 +217,7 @@ def test_contours_that_touch_themselves_are_not_simple():
 
 
 def test_contours_of_any_length():
-    """Those of more edges than there is room for are not looked at."""
+    """Those of more edges than fit are not examined."""
     for n, expected in ((4, True), (MOST_EDGES, True), (MOST_EDGES + 1, False)):
         angle = np.arange(n) * 2 * np.pi / n
         x = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
@@ -310,7 +310,7 @@ def test_free_nodes_have_no_contact(make, amplitude):
         faces, x0, x1 = make(seed, amplitude)
         scene, fitted = marked(faces, x0, x1)
         contacts = pliant.ccd(faces, x0, x1, tuning=pliant.Tuning(culling="brute" if seed < 4 else "boxes"))
-        marks, leaves = fitted.forest.free, 1 << scene.hierarchy.tree.depth
+        marks, leaves = fitted.pair_tree.free, 1 << scene.hierarchy.tree.depth
         nodes = np.flatnonzero(marks == FREE).tolist()
         for node in nodes:
             assert inside(contacts, faces, faces_below(scene, node)) == 0
@@ -330,17 +330,20 @@ def test_free_nodes_have_no_contact(make, amplitude):
 
 
 def test_free_nodes_of_scenes_have_no_contact():
-    """The same with embedded scenes, k-DOPs, and motions whose vertices are off by the fuzz of a safe step."""
+    """The same with embedded scenes, k-DOPs, and motions whose vertices are off by the position error of a step."""
     free, rng = 0, np.random.default_rng(4)
     for name in ("flowing_cloth", "twisting", "hanging_cloth", "crumpled_sheet", "falling"):
         made = pliant.scenes.load(name, triangles=300, frames=2)
-        faces, fuzz = made.faces, 2e-10 * np.linalg.norm(made.x0[made.faces[0, 0]] - made.x0[made.faces[0, 1]])
+        faces, position_error = (
+            made.faces,
+            2e-10 * np.linalg.norm(made.x0[made.faces[0, 0]] - made.x0[made.faces[0, 1]]),
+        )
         for bounds in ("aabb", "18-dop"):
-            scene, fitted = marked(faces, made.x0, made.x1, bounds, fuzz)
+            scene, fitted = marked(faces, made.x0, made.x1, bounds, position_error)
             for _ in range(3):
-                x0, x1 = (x + rng.choice([-fuzz, 0.0, fuzz], x.shape) for x in (made.x0, made.x1))
+                x0, x1 = (x + rng.choice([-position_error, 0.0, position_error], x.shape) for x in (made.x0, made.x1))
                 contacts = pliant.ccd(faces, x0, x1)
-                for node in np.flatnonzero(fitted.forest.free == FREE).tolist():
+                for node in np.flatnonzero(fitted.pair_tree.free == FREE).tolist():
                     assert inside(contacts, faces, faces_below(scene, node)) == 0
                     free += 1
     assert free > 300

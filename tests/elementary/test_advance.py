@@ -10,6 +10,7 @@ from tests.reference import queries
 from tests.reference.distances import distance
 from tests.reference.thickness import first_within, size
 from tests.reference.thickness_queries import DISTANCES, FAMILIES, FEATURES, thick_queries
+from tests.shapes.options import grouped
 from tests.shapes.tables import assert_identical
 
 TESTS = {"vertex_face": pliant.vertex_face, "edge_edge": pliant.edge_edge}
@@ -50,7 +51,7 @@ def contacts(request):
     x0, x1 = getattr(queries, f"{kind}_queries")(7000, 11)
     thick = thick_queries(kind, 3000, 11)
     x0, x1 = np.concatenate([x0, thick.x0]), np.concatenate([x1, thick.x1])
-    return kind, x0, x1, TESTS[kind](x0, x1), TESTS[kind](x0, x1, solver="advance")
+    return kind, x0, x1, TESTS[kind](x0, x1), TESTS[kind](x0, x1, accuracy=pliant.Accuracy("advance"))
 
 
 def test_every_contact_is_found_and_none_is_late(contacts):
@@ -74,7 +75,7 @@ def test_a_smaller_tolerance_is_kept(contacts):
     kind, x0, x1, exact, _ = contacts
     x0, x1 = unscaled(x0[7000:8000], x1[7000:8000])
     for tolerance in (1e-3, 1e-9):
-        found = TESTS[kind](x0, x1, solver="advance", tolerance=tolerance)
+        found = TESTS[kind](x0, x1, accuracy=pliant.Accuracy("advance", tolerance))
         assert found.hit[exact.hit[7000:8000]].all()
         apart = distance_at(kind, x0[found.hit], x1[found.hit], found.toi[found.hit])
         assert (apart <= (tolerance + ROUNDING) * size(x0, x1)[found.hit]).all()
@@ -181,4 +182,4 @@ BAD_OPTIONS = [
 @pytest.mark.parametrize("options", BAD_OPTIONS, ids=str)
 def test_wrong_options(kind, options):
     with pytest.raises(pliant.MeshError):
-        TESTS[kind](np.zeros((1, 4, 3)), np.ones((1, 4, 3)), **options)
+        TESTS[kind](np.zeros((1, 4, 3)), np.ones((1, 4, 3)), **grouped(**options))

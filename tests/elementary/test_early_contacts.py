@@ -14,7 +14,7 @@ COUNT = 400
 TRIANGLE = np.array([(-1, -1, 0), (3, -1, 0), (-1, 3, 0)], np.float64)
 
 
-def turned(rng):
+def rotated(rng):
     q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     return q
 
@@ -36,7 +36,7 @@ def falling(kind, rng, tilted, shift):
         start[above, 2] += 10.0 ** rng.uniform(-18, -11)
         end = start + rng.normal(scale=0.1, size=(4, 3)) * tilted
         end[above, 2] -= rng.uniform(0.5, 2)
-        turn = turned(rng) if tilted else np.eye(3)
+        turn = rotated(rng) if tilted else np.eye(3)
         x0[i], x1[i] = start @ turn + shift, end @ turn + shift
     return x0, x1
 

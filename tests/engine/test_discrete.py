@@ -12,6 +12,7 @@ from pliant.scenes.shapes import grid
 from tests.reference import triangles
 from tests.shapes.known_files import KNOWN, READERS
 from tests.shapes.meshes import soup
+from tests.shapes.options import grouped
 from tests.shapes.tables import assert_identical
 
 
@@ -84,7 +85,7 @@ def test_scenes_agree_with_fractions():
     """Most triangles are apart there, and many are neighbours."""
     for name, count in (("crumpled_sheet", 20), ("twisted_cloth", 20), ("flat_sheets", 0), ("squishy_ball", 10)):
         made = pliant.scenes.load(name, triangles=150, frames=3)
-        found = [assert_agrees(made.faces, x, culling="cones") for x in made.frames[1:]]
+        found = [assert_agrees(made.faces, x, tuning=pliant.Tuning(culling="cones")) for x in made.frames[1:]]
         total = sum(map(len, found))
         assert total >= count if count else total == 0
 
@@ -135,7 +136,7 @@ def test_options_change_nothing(culling):
     for mesh, x in ((pliant.TriMesh(faces), x) for faces, x in map(random_mesh, range(3))):
         found = pliant.dcd(mesh, x, threads=1)
         for options in ({"bounds": "18-dop"}, {"bounds": "24-dop", "threads": 2}, {"threads": 3}):
-            assert_identical(pliant.dcd(mesh, x, tuning=pliant.Tuning(culling=culling), **options), found)
+            assert_identical(pliant.dcd(mesh, x, **grouped(culling=culling, **options)), found)
 
 
 def test_names_do_not_matter():
@@ -291,7 +292,7 @@ def test_errors_are_named():
         ({"objects": np.arange(len(x))}, x, "different objects"),
     ):
         with pytest.raises(pliant.MeshError, match=message):
-            pliant.dcd(faces, wrong, **options)
+            pliant.dcd(faces, wrong, **grouped(**options))
     assert len(pliant.dcd([], np.empty((0, 3)))) == 0
     assert len(pliant.dcd([], np.empty((0, 3)), merge=True)) == 0
 

@@ -16,7 +16,7 @@ TWO = np.array([[0, 1, 2], [3, 4, 5]])
 ONE = TWO[:1]
 
 
-def turned(angle, axis=(0, 0, 1), shift=(0, 0, 0)):
+def rotated(angle, axis=(0, 0, 1), shift=(0, 0, 0)):
     """A 4 x 4 rotation about an axis through the origin, then a shift."""
     n = np.array(axis) / np.linalg.norm(axis)
     skew = np.array([(0, -n[2], n[1]), (n[2], 0, -n[0]), (-n[1], n[0], 0)])
@@ -87,7 +87,7 @@ def test_what_falls_together_does_not_meet():
 
 
 def test_objects_are_numbered_as_the_user_does():
-    """Labels were renumbered from 0 before a motion looked at them, and object 2 moved as object 1 was told to."""
+    """Labels were renumbered from 0 before a motion examined them, and object 2 moved as object 1 was told to."""
     x = np.vstack((TRIANGLE, TRIANGLE + (0, 0, 1), TRIANGLE + (5, 0, 0)))
     objects, faces = np.repeat((1, 2, -1), 3), np.arange(9).reshape(3, 3)
     motion = pliant.Screw(np.zeros((3, 3)), (0, 0, 1), 0.0, along=[0.0, 2.0, 0.0])
@@ -101,7 +101,7 @@ def test_objects_are_numbered_as_the_user_does():
 def test_rigid_ends_where_its_transform_takes_it(angle):
     """Axes far away (a small angle and a shift) and turns near half a turn had lost half of the digits."""
     x = np.random.default_rng(1).uniform(-1, 1, (20, 3))
-    matrix = turned(angle, (1, 2, -0.5), (1.0, 0.5, -2.0))
+    matrix = rotated(angle, (1, 2, -0.5), (1.0, 0.5, -2.0))
     expected = x @ matrix[:3, :3].T + matrix[:3, 3]
     np.testing.assert_allclose(end_of(pliant.Rigid(matrix), x), expected, atol=1e-11)
     np.testing.assert_allclose(end_of(pliant.Affine(matrix), x), expected, atol=1e-14)
@@ -127,7 +127,7 @@ def test_any_scale(size):
 
 def test_trailing_vertices_without_a_face():
     x = np.vstack((TRIANGLE, [(5.0, 5, 5), (6, 6, 6)]))
-    for motion in (pliant.Screw((0, 0, 0), (0, 0, 1), 1.0), pliant.Rigid(turned(1.0)), pliant.Affine(turned(1.0))):
+    for motion in (pliant.Screw((0, 0, 0), (0, 0, 1), 1.0), pliant.Rigid(rotated(1.0)), pliant.Affine(rotated(1.0))):
         assert len(pliant.ccd(ONE, x, motion=motion)) == 0
 
 

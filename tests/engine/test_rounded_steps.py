@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
+from tests.shapes.options import grouped
 
 
 def sheet(n, size, z, rng=None):
@@ -83,7 +84,7 @@ def test_zeros_keep_their_sign(options):
         screw = pliant.Screw([(0, 0, 0), (0, 0, 1)], (0, 0, 1), [0, 0.1], [0, -2], objects=objects)
         step, rests = pliant.safe_step(faces, x0, motion=screw), np.repeat([True, False], 9).reshape(6, 3)
     else:
-        step = pliant.safe_step(faces, x0, x1, **options)
+        step = pliant.safe_step(faces, x0, x1, **grouped(**options))
     assert 0.2 < step.t < 0.8
     assert (step.positions == x0)[rests].all()
     assert (np.signbit(step.positions) == np.signbit(x0))[rests].all()
@@ -96,7 +97,7 @@ def test_resting_pairs_an_ulp_apart_stop_nobody(options):
     faces, x0, parts = joined(*ball_through_floor(), *pairs_an_ulp_apart(10))
     x1 = x0.copy()
     x1[parts[1], 2] -= 2.0
-    step = pliant.safe_step(faces, x0, x1, **options)
+    step = pliant.safe_step(faces, x0, x1, **grouped(**options))
     assert step.t == pytest.approx(0.5, abs=1e-12)
     assert len(pliant.ccd(faces, x0, step.positions)) == 0
     np.testing.assert_array_equal(step.positions[3], [0, 0, step.positions[3, 2]])
@@ -158,7 +159,7 @@ def thin_gaps(count, rng):
 @pytest.mark.parametrize("options", [{}, {"filters": ("triangle",)}, {"filters": ()}], ids=str)
 def test_what_filters_of_elements_cull_is_free_once_rounded(options):
     """Pairs that move in step, a few last bits apart. Filters of features are told how far rounding moves them, and
-    those of elements have room for it in their slack: what they cull, up to a horizon, is not looked at again."""
+    those of elements have it in their error bound: what they cull, up to a horizon, is not tested again."""
     thin0, thin1 = thin_gaps(400, np.random.default_rng(5))
     faces, x0, (_, ball, thin) = joined(
         *ball_through_floor(), (np.arange(thin0.size // 3).reshape(-1, 3), thin0.reshape(-1, 3))
@@ -168,7 +169,7 @@ def test_what_filters_of_elements_cull_is_free_once_rounded(options):
     x1[thin] = thin1.reshape(-1, 3)
     assert len(x0) > 1000
     assert len(pliant.ccd(faces[2:] - 6, x0[thin], (0.5 * x0 + 0.5 * x1)[thin])) > 0  # rounded, some of them meet
-    step = pliant.safe_step(faces, x0, x1, **options)
+    step = pliant.safe_step(faces, x0, x1, **grouped(**options))
     assert step.t == pytest.approx(0.5)
     assert len(pliant.ccd(faces, x0, step.positions)) == 0
     assert np.abs(step.positions - x0 - step.t * (x1 - x0)).max() < 1e-2

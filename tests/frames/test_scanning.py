@@ -167,19 +167,19 @@ class OneBuffer:
     """Frames that are all handed out in one array, filled again for each."""
 
     def __init__(self, frames: np.ndarray) -> None:
-        self._frames, self._room = frames, np.empty_like(frames[0])
+        self._frames, self._buffer = frames, np.empty_like(frames[0])
 
     def __len__(self) -> int:
         return len(self._frames)
 
     def __getitem__(self, frame: int) -> np.ndarray:
-        self._room[:] = self._frames[frame]
-        return self._room
+        self._buffer[:] = self._frames[frame]
+        return self._buffer
 
 
 @pytest.mark.parametrize("distance", [0.0, 1e-3])
 def test_frames_in_one_array(distance: float):
-    """With a distance, contacts were looked for from a frame to itself; points of contact were wrong without one."""
+    """With a distance, contacts were searched for from a frame to itself; points of contact were wrong without one."""
     x = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0.2, 0.2, 1), (0.4, 0.2, 1), (0.2, 0.4, 2)], float)
     frames = np.stack((x, x - np.where(np.arange(6)[:, None] > 2, (0, 0, 1.5), 0)))
     given = pliant.scan(pliant.Sequence([[0, 1, 2], [3, 4, 5]], frames), min_distance=distance)

@@ -3,7 +3,7 @@
     NUMBA_DISABLE_JIT=1 python -m tests.fuzz.guided FOLDER -max_total_time=300
 
 The first byte of an input chooses the ending, the others are the file. FOLDER gets sound files to begin with, and keeps
-what reaches further. Readers in Python are guided; of packages in C only what is looked at before them is.
+what reaches further. Readers in Python are guided; of packages in C only what is examined before them is.
 """
 
 from __future__ import annotations

@@ -8,14 +8,14 @@ import pytest
 from pliant.bounds.kdops import bound_union, bound_vertices
 from pliant.hierarchy.build import LARGEST_LEAF, split_elements
 from pliant.hierarchy.carrying import MOST_ADDED, carried
-from pliant.runtime.threads import ALONE
+from pliant.runtime.threads import SERIAL
 from pliant.scenes.shapes import grid
 
 pytestmark = [pytest.mark.unit, pytest.mark.bounds]
 
 
 def tree_of(faces, x):
-    return split_elements(bound_union(bound_vertices(x, x), faces), ALONE)
+    return split_elements(bound_union(bound_vertices(x, x), faces), SERIAL)
 
 
 def leaves_of(tree):

@@ -11,7 +11,7 @@ from pliant.hierarchy.build import LARGEST_LEAF, Tree, centres_of
 from pliant.hierarchy.discs import split_into_patches
 from pliant.mesh.features import Elements, elements_of
 from pliant.mesh.patches import patches_of, twins_of
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from pliant.scenes.shapes import grid, weave
 from tests.shapes.meshes import soup
 
@@ -20,7 +20,7 @@ def split(mesh, x, threads=1) -> tuple[Tree, Elements]:
     """The tree, and the elements in its order."""
     elements = elements_of(mesh)
     centres = centres_of(bound_union(bound_vertices(x, x), elements.corners))
-    tree = split_into_patches(centres, twins_of(elements.sides, len(mesh.edges)), Crew(threads))
+    tree = split_into_patches(centres, twins_of(elements.sides, len(mesh.edges)), ThreadPool(threads))
     return tree, Elements(*(a[tree.order] for a in elements))
 
 

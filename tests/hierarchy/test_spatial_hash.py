@@ -13,7 +13,7 @@ from pliant.hierarchy.spatial_hash import PRIMES, SpatialHash, hash_of, list_not
 from pliant.queries.insides import Choice, find_inside
 from pliant.queries.points import BROAD
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from tests.reference import insides as truth
 from tests.shapes.solids import SOLIDS, both, grid, random_mix
 
@@ -29,8 +29,8 @@ def pairs_in_boxes(volume, x):
     return sorted(found)
 
 
-def noted_pairs(volume, x, table, room=1 << 16):
-    out, found, at = np.empty((room, 2), np.int32), [], 0
+def noted_pairs(volume, x, table, capacity=1 << 16):
+    out, found, at = np.empty((capacity, 2), np.int32), [], 0
     while at < volume.solid_count:
         count, after = list_noted(x, table, (volume._corners, volume.corner_count), at, volume.solid_count, out)
         assert after > at
@@ -79,7 +79,7 @@ def test_little_room_takes_several_calls():
     volume, x = soup(1)
     table = SpatialHash(len(x)).note(x, volume._vertices, 0.7)
     most = max(np.bincount([cell for _, cell in noted_pairs(volume, x, table)])) + 4  # its corners are among them first
-    assert noted_pairs(volume, x, table, room=2 * most) == noted_pairs(volume, x, table)
+    assert noted_pairs(volume, x, table, capacity=2 * most) == noted_pairs(volume, x, table)
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-160, 1e-9, 1e9, 1e160, 1e300])
@@ -93,7 +93,7 @@ def test_any_size_and_place(scale, shift):
 
 
 def test_a_cell_that_is_torn_apart():
-    """One vertex far away: its cells touch more places than can be looked at."""
+    """One vertex far away: its cells touch more places than can be examined."""
     blocks, x = grid((4, 4, 4), (0, 0, 0), (4, 4, 4), split=True)
     x = x + np.random.default_rng(1).normal(0.0, 0.05, x.shape)
     x[31] = 1e7, -3e6, 2e6
@@ -109,7 +109,7 @@ def test_the_broad_phases_agree_and_the_table_is_one_of_them():
     for seed in range(12):
         blocks, x = both(random_mix(seed, SOLIDS, 20, 6), grid((2, 2, 2), (-2, -2, -2), (2, 2, 2), split=seed % 2 == 0))
         volume, choice = pliant.VolumeMesh(blocks), Choice(np.zeros(len(x), np.int32))
-        rows = [find_inside(volume, x, choice._replace(broad=name), Crew(2), Tally()).tolist() for name in BROAD]
+        rows = [find_inside(volume, x, choice._replace(broad=name), ThreadPool(2), Tally()).tolist() for name in BROAD]
         assert rows[0] == rows[1] == rows[2] == [list(pair) for pair in truth.inside(blocks, x)[0]]
         hits += len(rows[0])
     assert hits > 300
@@ -153,7 +153,7 @@ def test_truncation_makes_the_places_around_zero_larger():
 
 
 def test_two_places_of_a_cell_with_one_hash_would_give_a_pair_twice():
-    """Counted without asking whether the vertex is at the place that is looked at, as the paper says it."""
+    """Counted without asking whether the vertex is at the place that is examined, as the paper says it."""
     volume, x = soup(2)
     size, hashes = 0.1, prime_above(4 * len(x))
     at = {v: tuple(place_of(c, 1.0 / size) for c in x[v]) for v in volume.vertices.tolist()}

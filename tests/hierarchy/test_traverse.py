@@ -15,7 +15,7 @@ from pliant.hierarchy.traverse import (
     INTER,
     SELF,
     STACK_SIZE,
-    Forest,
+    PairTree,
     State,
     Walk,
     all_roles,
@@ -23,7 +23,7 @@ from pliant.hierarchy.traverse import (
     every_pair,
     go_on,
 )
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 COUNTS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 23, 100, 257]
 
@@ -37,18 +37,20 @@ def boxes(count, seed, bounds="aabb", size=1.5):
     return bound_union(bound_vertices(x0.reshape(-1, 3), x1.reshape(-1, 3), bounds), corners)
 
 
-def forest_of(tree, element_bounds, labels=None, free=None):
+def pair_tree_of(tree, element_bounds, labels=None, free=None):
     place_bounds = element_bounds[tree.order]
     labels = np.zeros(len(tree.order), np.int32) if labels is None else labels[tree.order]
     nodes = fit_nodes(place_bounds, tree.begin)
     free = np.zeros(len(nodes), np.int8) if free is None else free
-    return Forest(nodes, place_bounds, tree.begin, free, label_ranges(labels, tree.begin), all_roles(len(place_bounds)))
+    return PairTree(
+        nodes, place_bounds, tree.begin, free, label_ranges(labels, tree.begin), all_roles(len(place_bounds))
+    )
 
 
 def tree_of(element_bounds, labels=None):
-    """A tree, and the forest that the traversal looks at."""
-    tree = split_elements(element_bounds, Crew(2))
-    return tree.order, forest_of(tree, element_bounds, labels)
+    """A tree, and the pair_tree that the traversal looks at."""
+    tree = split_elements(element_bounds, ThreadPool(2))
+    return tree.order, pair_tree_of(tree, element_bounds, labels)
 
 
 def overlapping(element_bounds):
@@ -59,7 +61,7 @@ def overlapping(element_bounds):
 
 def traversed(tree, wanted=ALL, block=64, start=((1, 1),), part=None, lowest=1, notes=None):
     """Pairs of elements, as a list, and how many blocks it took; notes: a list for the new front."""
-    order, forest = tree
+    order, pair_tree = tree
     found, blocks = [], 0
     stops = np.empty((0 if notes is None else 16, 2), np.int32)
     out = np.empty((block, 2), np.int32)
@@ -67,7 +69,7 @@ def traversed(tree, wanted=ALL, block=64, start=((1, 1),), part=None, lowest=1, 
     first, end = part or (0, len(front))
     walk, state = Walk(front, first, end, np.empty((STACK_SIZE, 2), np.int32), out, stops), State(taken=first)
     while not state.done:
-        state = go_on(forest, wanted, len(forest.nodes), lowest, walk, state)
+        state = go_on(pair_tree, wanted, len(pair_tree.nodes), lowest, walk, state)
         found += np.sort(order[out[: state.emitted]], axis=1).tolist()
         if notes is not None:
             notes += stops[: state.stopped].tolist()
@@ -79,7 +81,7 @@ def traversed(tree, wanted=ALL, block=64, start=((1, 1),), part=None, lowest=1, 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_every_element_is_in_one_leaf(count):
-    tree = split_elements(boxes(count, 1), Crew(2))
+    tree = split_elements(boxes(count, 1), ThreadPool(2))
     assert sorted(tree.order.tolist()) == list(range(count))
     assert len(tree.begin) == (1 << tree.depth) + 1
     sizes = np.diff(tree.begin)
@@ -147,7 +149,7 @@ def test_chunks_cover_everything_once(most):
 
 
 @pytest.mark.parametrize("wanted", [SELF, INTER])
-def test_labels_prune_and_never_too_much(wanted):
+def test_labels_cull_and_never_too_much(wanted):
     # By place in space, so that whole nodes have one label.
     element_bounds = boxes(257, 7)
     labels = (element_bounds[:, 0] > 0).astype(np.int32)
@@ -167,9 +169,9 @@ def test_everything_at_one_place(wanted):
 
 
 def test_a_tree_fitted_to_other_bounds():
-    tree = split_elements(boxes(257, 8), Crew(2))
+    tree = split_elements(boxes(257, 8), ThreadPool(2))
     other = boxes(257, 9)
-    found, _ = traversed((tree.order, forest_of(tree, other)))
+    found, _ = traversed((tree.order, pair_tree_of(tree, other)))
     assert len(found) == len(set(found))
     assert set(found) == overlapping(other)
 
@@ -184,9 +186,9 @@ def test_a_mixed_up_tree_is_worn_out():
     assert sorted(order.tolist()) == list(range(257))
 
 
-def pairs_of_leaves(forest, front, wanted=ALL):
+def pairs_of_leaves(pair_tree, front, wanted=ALL):
     """Every pair of leaves below the pairs of a front, with how often it is there."""
-    leaves, below = len(forest.begin) - 1, []
+    leaves, below = len(pair_tree.begin) - 1, []
     for a, b in front:
         step = leaves // (1 << (a.bit_length() - 1))
         for i in range(a * step, (a + 1) * step):
@@ -197,19 +199,19 @@ def pairs_of_leaves(forest, front, wanted=ALL):
 @pytest.mark.bounds
 @pytest.mark.parametrize("lowest", [1, 8, 64])
 def test_a_front_is_a_cut_through_all_pairs_and_stays_one(lowest):
-    """However things move, sprouting and pruning leave every pair of leaves below exactly one pair of the front."""
+    """However things move, descending and ascending leave every pair of leaves below exactly one pair of the front."""
     start = [(1, 1)]
-    tree = split_elements(boxes(257, 11), Crew(2))
+    tree = split_elements(boxes(257, 11), ThreadPool(2))
     leaves = 1 << tree.depth
     sizes = []
     for size in (0.5, 3.0, 0.3, 0.1, 1.0, 0.1):
         bounds = boxes(257, 11, size=size)
-        forest = forest_of(tree, bounds)
+        pair_tree = pair_tree_of(tree, bounds)
         notes = []
-        found, _ = traversed((tree.order, forest), start=start, lowest=lowest, notes=notes)
+        found, _ = traversed((tree.order, pair_tree), start=start, lowest=lowest, notes=notes)
         assert len(found) == len(set(found))
         assert set(found) == overlapping(bounds)
-        below = pairs_of_leaves(forest, notes)
+        below = pairs_of_leaves(pair_tree, notes)
         assert sorted(below) == [(i, j) for i in range(leaves, 2 * leaves) for j in range(i, 2 * leaves)]
         start = notes
         sizes.append(len(notes))
@@ -218,40 +220,44 @@ def test_a_front_is_a_cut_through_all_pairs_and_stays_one(lowest):
 
 def test_a_front_with_free_patches_skips_and_finds_them_again():
     bounds = boxes(257, 12)
-    tree = split_elements(bounds, Crew(2))
+    tree = split_elements(bounds, ThreadPool(2))
     rng = np.random.default_rng(5)
     start = [(1, 1)]
     for _ in range(6):
         free = np.zeros(2 << tree.depth, np.int8)
         for node in range(2, len(free)):
             free[node] = 2 if free[node >> 1] else int(node > 3 and rng.random() < 0.3)
-        forest = forest_of(tree, bounds, free=free)
-        expected, notes = traversed((tree.order, forest))[0], []
-        found, _ = traversed((tree.order, forest), start=start, lowest=1 << tree.depth, notes=notes)
+        pair_tree = pair_tree_of(tree, bounds, free=free)
+        expected, notes = traversed((tree.order, pair_tree))[0], []
+        found, _ = traversed((tree.order, pair_tree), start=start, lowest=1 << tree.depth, notes=notes)
         assert sorted(found) == sorted(expected)
         assert set(found) < overlapping(bounds)
-        assert len(pairs_of_leaves(forest, notes)) == len(set(pairs_of_leaves(forest, notes)))
+        assert len(pairs_of_leaves(pair_tree, notes)) == len(set(pairs_of_leaves(pair_tree, notes)))
         start = notes
 
 
 @pytest.mark.parametrize("parts", [2, 5, 40])
 def test_parts_of_a_front_make_the_next_one(parts):
     """Walks from parts of a front, as threads take them: together they find everything, and leave a cut again."""
-    tree = split_elements(boxes(257, 13), Crew(2))
+    tree = split_elements(boxes(257, 13), ThreadPool(2))
     every = range(1 << tree.depth, 2 << tree.depth)
-    front = Front(forest_of(tree, boxes(257, 13)), ALL, 40)
+    front = Front(pair_tree_of(tree, boxes(257, 13)), ALL, 40)
     for size in (1.5, 0.2, 0.1, 2.0, 0.1):
         bounds = boxes(257, 13, size=size)
-        forest, found = forest_of(tree, bounds), []
+        pair_tree, found = pair_tree_of(tree, bounds), []
         ends = np.linspace(0, len(front), parts + 1).astype(int).tolist()
         for part in reversed(list(pairwise(ends))):
             notes = []
-            found += traversed((tree.order, forest), start=front.pairs, part=part, lowest=front.lowest, notes=notes)[0]
+            found += traversed((tree.order, pair_tree), start=front.pairs, part=part, lowest=front.lowest, notes=notes)[
+                0
+            ]
             front.keep(part[0], [np.array(notes, np.int32).reshape(-1, 2)])
         front.renew()
         assert len(found) == len(set(found))
         assert set(found) == overlapping(bounds)
-        assert sorted(pairs_of_leaves(forest, front.pairs.tolist())) == [(i, j) for i in every for j in every if i <= j]
+        assert sorted(pairs_of_leaves(pair_tree, front.pairs.tolist())) == [
+            (i, j) for i in every for j in every if i <= j
+        ]
 
 
 @pytest.mark.bounds

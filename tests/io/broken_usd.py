@@ -65,7 +65,7 @@ def huge(content, rest, count, announced):
 
 @broken("points.usdc", "damaged", needs="pxr", frames=True)
 def _points(path):
-    """Of one frame: room was made for 3 * 2^28 numbers, again and again."""
+    """Of one frame: memory was allocated for 3 * 2^28 numbers, again and again."""
     return huge(crate(path), FRAMES[7].tobytes(), 3, 2**28)
 
 

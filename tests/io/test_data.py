@@ -1,4 +1,4 @@
-"""Every file of the shared data can be read, and holds what it held when it was first looked at."""
+"""Every file of the shared data can be read, and holds what it held when it was first examined."""
 
 import warnings
 

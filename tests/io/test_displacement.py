@@ -185,7 +185,7 @@ def test_files_that_meshio_reads(tmp_path, ending):
 
 
 def test_verbs_use_it_and_say_so(tmp_path, call):
-    """pliant ccd result.vtu found nothing to compare, and pliant check looked at the mesh at rest."""
+    """pliant ccd result.vtu found nothing to compare, and pliant check examined the mesh at rest."""
     crossing = "0 0 0 2 0 0 0 2 0 0.5 0.5 5 0.5 0.5 6 1.5 1.5 6"
     text = TEXT.replace("0 0 0 1 0 0 0 1 0", crossing).replace('NumberOfPoints="3"', 'NumberOfPoints="6"')
     down = field("u", [0, 0, 0] * 3 + [0, 0, -5.5] * 3)

@@ -27,7 +27,7 @@ FILES = {
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("name", FILES)
 def test_marks_of_encodings_are_not_part_of_the_text(tmp_path, name, encoding):
-    """An OBJ with a mark lost its first vertex without a word, since "v" was not what its line began with."""
+    """An OBJ with a mark lost its first vertex silently, since "v" was not what its line began with."""
     needed_for("." + name.rpartition(".")[2])
     path = tmp_path / name
     path.write_text(FILES[name], "utf-8")

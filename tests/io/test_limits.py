@@ -92,7 +92,7 @@ def test_what_compresses_well_is_still_read(tmp_path):
 
 @links
 def test_the_file_that_is_named_may_be_a_link(tmp_path):
-    """What it refers to is looked for beside the name that was given."""
+    """What it refers to is searched for beside the name that was given."""
     path = made(tmp_path, WAYS_OUT, "include_link.k")
     (path.parent / "n.k").unlink()
     (path.parent / "n.k").write_bytes((tmp_path / "secret" / "n.k").read_bytes())

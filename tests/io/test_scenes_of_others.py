@@ -130,7 +130,7 @@ def test_names_of_3mf_are_told_apart_in_one_pass():
 
 
 def test_nodes_of_collada_are_looked_at_once(tmp_path):
-    """Nested as deeply as they are; each was looked at for all that are above it."""
+    """Nested as deeply as they are; each was examined for all that are above it."""
     from pliant.io.collada import _require_countable
 
     seen = 0

@@ -1,4 +1,4 @@
-"""Which files a USD is composed of: each is looked at before usd-core opens it."""
+"""Which files a USD is composed of: each is examined before usd-core opens it."""
 
 import pytest
 

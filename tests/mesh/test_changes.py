@@ -15,7 +15,7 @@ from pliant import VolumeMesh
 from pliant.mesh import triangles, volumes
 from pliant.mesh.changed import cells as changes
 from pliant.mesh.derived import derived_of
-from pliant.runtime.threads import Crew, Job
+from pliant.runtime.threads import Task, ThreadPool
 from tests.shapes.blocks import fan, grid, random_blocks, ring, tetrahedra
 
 FIELDS = ("vertex_cells", "vertices", "faces", "cell_faces", "face_cells", "boundary", "edges", "face_edges")
@@ -183,17 +183,17 @@ def random_edit(mesh, rng, vertices):
 @pytest.mark.bounds
 @pytest.mark.unit
 def test_mixes_change():
-    """All types of cells: added ones come before others, and faces get another first cell, which sees them turned."""
-    rng, turned, lower = np.random.default_rng(5), 0, 0
+    """All types of cells: added ones come before others, and faces get another first cell, which sees them flipped."""
+    rng, flipped, lower = np.random.default_rng(5), 0, 0
     for seed in range(8):
         mesh = computed(pliant.VolumeMesh(random_blocks(seed, vertices=14)))
         for _ in range(6):
             before, mesh = mesh, random_edit(mesh, rng, vertices=int(rng.integers(9, 20)))
             assert_fresh(mesh)
             seen = {frozenset(face): face for face in before.faces.tolist()}
-            turned += sum(seen.get(frozenset(face), face) != face for face in mesh.faces.tolist())
+            flipped += sum(seen.get(frozenset(face), face) != face for face in mesh.faces.tolist())
             lower += mesh.vertex_limit < before.vertex_limit
-    assert turned > 50
+    assert flipped > 50
     assert lower > 0
 
 
@@ -269,27 +269,29 @@ def test_nothing_is_built_anew_whichever_part_is_late(monkeypatch):
     """A part that another one needs, without saying so, would be computed from the cells again: right, but slow."""
     mesh = computed(pliant.VolumeMesh(tetrahedra(2, shuffled=4)))
     edit = {"remove": [2, 9], "add": {"tetra": [[0, 1, 2, 9], [3, 4, 5, 40]]}, "threads": 3}
-    flow, names = Crew.flow, []
+    flow, names = ThreadPool.run_tasks, []
 
     def late(name):
-        def delayed(crew, jobs):
-            names[:] = jobs
-            slow = {name: Job(lambda *of: time.sleep(0.02) or jobs[name].work(*of), *jobs[name].needs)} if name else {}
-            flow(crew, jobs | slow)
+        def delayed(pool, tasks):
+            names[:] = tasks
+            slow = (
+                {name: Task(lambda *of: time.sleep(0.02) or tasks[name].work(*of), *tasks[name].needs)} if name else {}
+            )
+            flow(pool, tasks | slow)
 
         return delayed
 
     def refuse(*_):
-        raise AssertionError("built anew")
+        raise AssertionError("rebuilt")
 
-    monkeypatch.setattr(Crew, "flow", late(None))
+    monkeypatch.setattr(ThreadPool, "run_tasks", late(None))
     mesh.changed(**edit)
     assert len(names) > 30
     for builder in ("number_triangles", "list_edges", "transpose", "cells_of", "o_sets"):
         monkeypatch.setattr(volumes, builder, refuse)
     monkeypatch.setattr(triangles, "number_edges", refuse)
     for name in list(names):
-        monkeypatch.setattr(Crew, "flow", late(name))
+        monkeypatch.setattr(ThreadPool, "run_tasks", late(name))
         computed(mesh.changed(**edit))
 
 

@@ -183,11 +183,11 @@ def assert_nodes_agree(mesh, leaves, begin, at_most) -> tuple[int, int]:
         expected = bool((leaves.face[first:last] >= 0).all()) and is_disc(faces)
         if loop:
             assert expected
-            turned = patches.turned[first:last]
-            assert_contour(loop, [f[::-1] if t else f for f, t in zip(faces, turned)])
+            flipped = patches.flipped[first:last]
+            assert_contour(loop, [f[::-1] if t else f for f, t in zip(faces, flipped)])
             count += 1
         elif at_most:
-            # Two faces at an edge of three are not looked at more closely, nor do faces agree across a seam.
+            # Two faces at an edge of three are not examined more closely, nor do faces agree across a seam.
             shared = np.unique(leaves.sides[first:last][leaves.sides[first:last] >= 0], return_counts=True)
             assert not expected or (several[shared[0]] & (shared[1] > 1)).any()
         others += not loop and last - first > 1
@@ -241,14 +241,14 @@ def test_orientation_does_not_depend_on_windings():
     corners, face_sides = leaves.corners.copy(), leaves.sides.copy()
     corners[swapped] = corners[swapped][:, [1, 0, 2]]
     face_sides[swapped] = face_sides[swapped][:, [0, 2, 1]]
-    turned = patches_of(
+    flipped = patches_of(
         Elements(corners, leaves.face, face_sides, leaves.corner_count), begin, len(mesh.edges), mesh.vertex_limit
     )
-    np.testing.assert_array_equal(turned.turned, swapped)
-    assert not plain.turned.any()
-    np.testing.assert_array_equal(turned.start, plain.start)
+    np.testing.assert_array_equal(flipped.flipped, swapped)
+    assert not plain.flipped.any()
+    np.testing.assert_array_equal(flipped.start, plain.start)
     for node in range(1, 2 * (len(begin) - 1)):
-        a, b = (p.loop[p.start[node] : p.start[node + 1]].tolist() for p in (plain, turned))
+        a, b = (p.loop[p.start[node] : p.start[node + 1]].tolist() for p in (plain, flipped))
         assert set(sides(a)) == set(sides(b))
 
 
@@ -267,4 +267,4 @@ def test_twins():
 def test_no_elements():
     patches = patches_of(elements_of(pliant.TriMesh()), np.zeros(2, np.int64), 0, 0)
     assert patches.start.tolist() == [0, 0, 0]
-    assert len(patches.loop) == len(patches.turned) == 0
+    assert len(patches.loop) == len(patches.flipped) == 0

@@ -147,7 +147,7 @@ def test_nothing_is_built_anew(monkeypatch):
     mesh = computed(TriMesh(grid(9, 9)[0], edges=[(0, 200), (1, 2)], points=[300]))
 
     def refuse(*_):
-        raise AssertionError("built anew")
+        raise AssertionError("rebuilt")
 
     for builder in (
         "number_edges",
@@ -283,7 +283,7 @@ def test_copies_keep_what_is_known(copied):
 
 
 def test_contacts_of_a_changed_mesh():
-    """The same as those of a mesh made anew, for both assignments."""
+    """The same as those of a mesh rebuilt, for both assignments."""
     rng = np.random.default_rng(8)
     faces, flat = grid(12, 12)
     x = np.column_stack((0.1 * flat, np.zeros(len(flat))))
@@ -293,6 +293,6 @@ def test_contacts_of_a_changed_mesh():
     expected = pliant.ccd(changed.faces.copy(), x, x1)
     assert len(expected) > 50
     for assignment in ("static", "dynamic"):
-        found = pliant.ccd(changed, x, x1, assignment=assignment)
+        found = pliant.ccd(changed, x, x1, tuning=pliant.Tuning(assignment=assignment))
         np.testing.assert_array_equal(found.elements, expected.elements)
         np.testing.assert_array_equal(found.toi, expected.toi)

@@ -199,7 +199,7 @@ def test_a_vertex_with_many_edges(count):
 
 
 def test_what_a_mesh_shows_cannot_be_written_to():
-    """Edges that were kept went stale where somebody wrote into faces, and contacts were missed without a word."""
+    """Edges that were kept went stale where somebody wrote into faces, and contacts were missed silently."""
     given = np.array([[0, 1, 2], [2, 1, 3]])
     mesh = pliant.TriMesh(given, edges=[[3, 4]], points=[5])
     names = ("faces", "loose_edges", "loose_points", "edges", "face_edges", "vertices", "edge_face_count", "components")

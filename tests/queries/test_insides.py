@@ -10,7 +10,7 @@ import pytest
 import pliant
 from pliant.queries.insides import Choice, find_inside
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from tests.reference import insides as truth
 from tests.reference.volumes import UNIT_CELLS
 from tests.shapes.solids import COLUMNS, SOLIDS, bent_cell, both, grid, pairs_of, random_mix
@@ -174,7 +174,7 @@ def test_threads_and_broad_phase_change_nothing(tangle):
     assert_identical(pliant.inside(blocks, x, threads=3), found)
     volume = pliant.VolumeMesh(blocks)
     for broad in ("tree", "hash", "brute"):
-        rows = find_inside(volume, x, Choice(np.zeros(len(x), np.int32), broad=broad), Crew(2), Tally())
+        rows = find_inside(volume, x, Choice(np.zeros(len(x), np.int32), broad=broad), ThreadPool(2), Tally())
         assert rows.tolist() == [list(pair) for pair in pairs_of(found)]
     assert_true(blocks, x)
 

@@ -12,6 +12,7 @@ from pliant.filters.axes.triangle_features import CULL_NAMES, CULLS
 from pliant.results.contacts import STATUS
 from tests.reference import rational
 from tests.reference import triangle_pairs as at_rest
+from tests.shapes.options import grouped
 from tests.shapes.tables import assert_identical
 from tests.shapes.triangle_pairs import ALL, FEATURES, degenerate, drifting, left_by, one_by_one, whole
 
@@ -232,7 +233,7 @@ def test_no_pairs():
 def test_wrong_options(options, message):
     x = np.zeros((3, 6, 3))
     with pytest.raises(ValueError, match=message):
-        pliant.triangle_triangle(x, x, **options)
+        pliant.triangle_triangle(x, x, **grouped(**options))
     with pytest.raises(ValueError, match="shape"):
         pliant.triangle_triangle(x[:, :4], x)
 

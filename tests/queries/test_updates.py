@@ -4,6 +4,7 @@ every answer is that of a fresh query."""
 from __future__ import annotations
 
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -112,39 +113,63 @@ def test_another_mesh_starts_from_nothing():
     assert_identical(detector.contacts(other.x0, other.x1), pliant.ccd(other.faces, other.x0, other.x1))
 
 
-@pytest.mark.parametrize("culling", TUNINGS)
-def test_two_hundred_frames_of_everything(culling):
-    """Standing still, walking, jumps, frames that are wrong, an error in the middle, cuts: seeded, so the same every
-    time."""
+JUMP, WRONG, INTERRUPTED, CUT, AT_REST = range(5)  # of ten: otherwise the detector walks on
+
+
+class Frame(NamedTuple):
+    kind: int  # what happens before it
+    mesh: pliant.TriMesh
+    x: np.ndarray
+    contacts: pliant.Contacts | None  # of a fresh query, from the frame before
+    crossing: pliant.Intersections | None  # of one at rest
+
+
+@pytest.fixture(scope="module")
+def two_hundred_frames():
+    """Standing still, walking, jumps and cuts, with what fresh queries find: seeded, so the same every time."""
     made, rng = pliant.scenes.load("twisted_cloth", triangles=120, frames=10), np.random.default_rng(11)
-    mesh = pliant.TriMesh(made.faces)
-    detector, at, found = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling), threads=2), None, 0
+    mesh, at, frames = pliant.TriMesh(made.faces), None, []
+    for frame in range(200):
+        kind, x = int(rng.integers(0, 10)), made.frames[frame % 10]
+        if kind == JUMP:
+            x = x + rng.normal(size=x.shape) * 10.0 ** rng.integers(-3, 4)  # of any size
+        elif kind == CUT:
+            gone = rng.choice(len(mesh.faces), 3, replace=False)
+            mesh = mesh.changed(remove=gone, add=mesh.faces[gone][:, [1, 2, 0]])
+        contacts = None if at is None else pliant.ccd(mesh, at, x)
+        frames.append(Frame(kind, mesh, x, contacts, pliant.check(mesh, x) if kind == AT_REST else None))
+        at = x
+    return frames
+
+
+@pytest.mark.parametrize("culling", TUNINGS)
+def test_two_hundred_frames_of_everything(culling, two_hundred_frames):
+    """All of it, and frames that are wrong, and an error in the middle."""
+    frames = two_hundred_frames
+    mesh, found = frames[0].mesh, 0
+    detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling), threads=2)
 
     def fail(done, total):
         raise KeyboardInterrupt
 
-    for frame in range(200):
-        kind, x = rng.integers(0, 10), made.frames[frame % 10]
-        if kind == 0:
-            x = x + rng.normal(size=x.shape) * 10.0 ** rng.integers(-3, 4)  # a jump of any size
-        elif kind == 1:
+    for kind, new, x, expected, crossing in frames:
+        if kind == WRONG:
             with pytest.raises(pliant.MeshError):
                 detector.advance(np.full_like(x, np.nan))
-        elif kind == 2 and at is not None:
+        elif kind == INTERRUPTED and expected is not None:
             with pytest.raises(KeyboardInterrupt):
                 detector.advance(x, progress=fail)
-        elif kind == 3:
-            gone = rng.choice(len(mesh.faces), 3, replace=False)
-            mesh = mesh.changed(remove=gone, add=mesh.faces[gone][:, [1, 2, 0]])
-            detector.update(mesh)
-        contacts = detector.advance(x)
-        if at is not None:
-            assert_identical(contacts, pliant.ccd(mesh, at, x))
+        elif new is not mesh:
+            detector.update(new)
+        mesh, contacts = new, detector.advance(x)
+        if expected is not None:
+            assert_identical(contacts, expected)
             found += len(contacts)
-        if kind == 4:
-            assert_identical(detector.intersections(x), pliant.check(mesh, x))
-        at = x
+        if kind == AT_REST:
+            assert_identical(detector.intersections(x), crossing)
     assert found > 500
+    assert len({kind for kind, *_ in frames}) == 10
+    assert len({id(one.mesh) for one in frames}) > 10
 
 
 def test_an_update_that_fails_changes_nothing():

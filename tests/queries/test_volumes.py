@@ -13,6 +13,7 @@ from pliant.mesh.features import Elements, owned_by_first
 from pliant.pairs.dynamic import expand_dynamic, keep_separate
 from pliant.pairs.static import expand_static
 from tests.reference import volumes as truth
+from tests.shapes.options import grouped
 from tests.shapes.tables import assert_identical
 
 NONE = np.empty((0, 2), np.int32)
@@ -170,7 +171,7 @@ def test_options_change_nothing(pairs, with_labels):
     assert len(expected) > 50
     assert pairs == "all" or (same.all() if pairs == "self" else not same.any())
     for options in OPTIONS:
-        found = pliant.ccd(cells, x0, x1, **chosen, **options)
+        found = pliant.ccd(cells, x0, x1, **chosen, **grouped(**options))
         assert_identical(found, expected)
 
 
@@ -264,20 +265,20 @@ def test_static_assignment_with_o_sets_misses_and_is_refused():
     none, labels = np.empty((count, 0), np.int32), np.zeros(count, np.int32)
     leaves = Elements(table.corners, np.full(count, -1, np.int32), none, table.corner_count)
     kept = keep_separate(leaves, labels, ALL, pairs, len(pairs))
-    room = np.empty((400000, 2), np.int32), np.empty((400000, 2), np.int32)
+    buffers = np.empty((400000, 2), np.int32), np.empty((400000, 2), np.int32)
 
     def looked_at(is_dynamic):
         if is_dynamic:
             everywhere = unbounded(x0, mesh.edges, mesh.faces, mesh.types)
-            vf, ee, _, done = expand_dynamic(table, everywhere, pairs, kept, 0, *room)
+            vf, ee, _, done = expand_dynamic(table, everywhere, pairs, kept, 0, *buffers)
         else:
             owned = owned_by_first(table, np.arange(count))
             everywhere = unbounded(owned.vertex, owned.edge, owned.face, mesh.types)
-            vf, ee, _, done = expand_static(owned, everywhere, (labels, ALL, pairs, kept), 0, *room)
+            vf, ee, _, done = expand_static(owned, everywhere, (labels, ALL, pairs, kept), 0, *buffers)
         assert done == kept
         listed = mesh.o_sets
-        out = [(0, *p) for p in (*room[0][:vf].tolist(), *listed[0].tolist())]
-        out += [(1, *p) for p in (*room[1][:ee].tolist(), *listed[1].tolist())]
+        out = [(0, *p) for p in (*buffers[0][:vf].tolist(), *listed[0].tolist())]
+        out += [(1, *p) for p in (*buffers[1][:ee].tolist(), *listed[1].tolist())]
         assert len(set(out)) == len(out)
         return set(out)
 
@@ -297,8 +298,8 @@ def test_pairs_within_one_owner():
     """A cell with itself: errata 20."""
     owned = owned_by_first(pliant.VolumeMesh({"tetra": [(0, 1, 2, 3)]}).cell_table, np.arange(1))
     everywhere = unbounded(owned.vertex, owned.edge, owned.face, [0])
-    room, pairs = (np.empty((400, 2), np.int32), np.empty((400, 2), np.int32)), np.zeros((1, 2), np.int32)
-    vertex_face, edge_edge, _, done = expand_static(owned, everywhere, (pairs[0], ALL, pairs, 1), 0, *room)
+    buffers, pairs = (np.empty((400, 2), np.int32), np.empty((400, 2), np.int32)), np.zeros((1, 2), np.int32)
+    vertex_face, edge_edge, _, done = expand_static(owned, everywhere, (pairs[0], ALL, pairs, 1), 0, *buffers)
     assert (vertex_face, edge_edge, done) == (4, 3, 1)
 
 

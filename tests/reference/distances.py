@@ -213,7 +213,7 @@ def advance(features, x0, x1, near=1e-5):
         t = time[active, None, None]
         apart = distance(features, (1 - t) * x0[active] + t * x1[active])
         stuck[active] = apart < near
-        # The end counts too, so nothing is done before it was looked at from exactly there.
+        # The end counts too, so nothing is done before it was examined from exactly there.
         done = stuck[active] | (time[active] == 1)
         time[active] = np.where(done, time[active], np.minimum(time[active] + 0.99 * apart / speed[active], 1))
         active = active[~done]

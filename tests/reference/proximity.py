@@ -75,14 +75,14 @@ def candidates(faces, x0, x1, within, edges=None, points=None) -> tuple[Candidat
 def near(faces, x, within, edges=None, points=None) -> Near:
     """Pairs without a common vertex. faces : (m, 3), edges : (k, 2), points : (j,) vertex ids, x : (n, 3) float64."""
     x = np.asarray(x, dtype=np.float64)
-    slack = _BORDER * np.ptp(x, axis=0).max() if len(x) else 0.0
+    tolerance = _BORDER * np.ptp(x, axis=0).max() if len(x) else 0.0
     tables = []
-    both = candidates(faces, x, x, within + slack, edges, points)
+    both = candidates(faces, x, x, within + tolerance, edges, points)
     for kind, features, pairs in zip((0, 1), (VERTEX_FACE, EDGE_EDGE), both):
         apart = np.concatenate([np.zeros(0), *(distance(features, x[rows]) for rows in _blocks(pairs.vertices))])
-        border = np.abs(apart - within) <= slack
+        border = np.abs(apart - within) <= tolerance
         table = np.full(len(apart), kind), pairs.elements, pairs.vertices, apart, border
-        tables.append([column[apart <= within + slack] for column in table])
+        tables.append([column[apart <= within + tolerance] for column in table])
     return Near(*(np.concatenate(columns) for columns in zip(*tables)))
 
 
@@ -107,7 +107,7 @@ def _box_pairs(a, b, within):
     for start in range(0, len(a), _BLOCK):
         part = a[start : start + _BLOCK]
         lower, upper = part.min(axis=1)[:, None], part.max(axis=1)[:, None]
-        # In the same direction as the distance is rounded, and with a slack that is far more than that.
+        # In the same direction as the distance is rounded, and with a tolerance that is far more than that.
         close = np.ones((len(part), len(b)), dtype=bool)
         for axis in range(3):
             close &= lower[:, :, axis] - upper_b[:, axis] <= within

@@ -53,7 +53,7 @@ FUSED = re.compile(r"\b(?:vfn?m(?:add|sub)\w*|fn?m(?:add|sub|la|ls)\w*)\b")
 def test_no_fused_multiply_add_in_the_machine_code():
     x, table = np.zeros((4, 3)), np.array([(1, 2, 3)], np.int32)
     pairs, status = np.zeros((1, 2), np.int32), np.empty(1, np.int8)
-    # Compiled here and now: code from the cache cannot be looked at.
+    # Compiled here and now: code from the cache cannot be examined.
     compiled = numba.njit(**jit._OPTIONS)(decide_in_doubles.py_func)
     compiled(0, x, x, table, pairs, 1, np.empty(1), np.empty(1), status)
     for assembly in compiled.inspect_asm().values():
@@ -198,7 +198,8 @@ for query in queries().values():
     query()
 scene = pliant.scenes.load("twisted_cloth", 200)
 for culling in ("boxes", "front", "cones", "cones+front"):
-    detector = pliant.Detector(pliant.TriMesh(scene.faces, edges=[[0, 50]], points=[3]), culling=culling)
+    mesh = pliant.TriMesh(scene.faces, edges=[[0, 50]], points=[3])
+    detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling))
     for x in scene.frames[:3]:
         detector.advance(x), detector.intersections(x)
 pliant.ccd(scene.faces, scene.x0, scene.x1, min_distance=0.01)
@@ -206,7 +207,7 @@ pliant.safe_step(scene.faces, scene.x0, scene.x1, min_distance=0.01)
 step = pliant.scenes.load_volume("liver", 500).steps[0]
 mesh = pliant.VolumeMesh(step.cells)
 pliant.dcd(mesh.surface(), step.x1)
-pliant.ccd(mesh, step.x0, step.x1, assignment="static")
+pliant.ccd(mesh, step.x0, step.x1, tuning=pliant.Tuning(assignment="static"))
 pliant.ccd(mesh, step.x0, step.x1, interior=False)
 pliant.inside(mesh.surface(), step.x1, points=step.x1[:50] + 0.01)
 for name, module in list(sys.modules.items()):
@@ -215,7 +216,7 @@ for name, module in list(sys.modules.items()):
             if "readonly" in str(overload.signature.args):
                 print(member, overload.signature.args)
 ours = [module for name, module in sys.modules.items() if name.startswith("pliant.")]
-print("looked at", sum(hasattr(member, "overloads") for module in ours for member in vars(module).values()))
+print("examined", sum(hasattr(member, "overloads") for module in ours for member in vars(module).values()))
 """
 
 

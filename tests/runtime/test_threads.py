@@ -18,8 +18,8 @@ import pytest
 
 import pliant
 from pliant.runtime import jit
-from pliant.runtime import threads as pool
-from pliant.runtime.threads import Crew, Job
+from pliant.runtime import threads as module
+from pliant.runtime.threads import Task, ThreadPool
 from tests.shapes.meshes import scene
 from tests.shapes.tables import assert_identical
 
@@ -35,7 +35,7 @@ faces = np.arange(60_000).reshape(-1, 3)
 pliant.{query}(faces[:4], x0, x1)  # compiled, or loaded
 print("started", flush=True)
 try:
-    pliant.{query}(faces, x0, x1, threads={threads}, culling={culling!r})
+    pliant.{query}(faces, x0, x1, threads={threads}, tuning=pliant.Tuning(culling={culling!r}))
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -62,8 +62,8 @@ def test_ctrl_c_stops_a_long_query(query, threads, culling):
             process.kill()
 
 
-# An error that Ctrl-C raised while numba built what a kernel returned was a crash. Jobs that wait for others did so in
-# a Condition, which Ctrl-C left locked, but only where it came from another process; and so did the flag of a crew.
+# An error that Ctrl-C raised while numba built what a kernel returned was a crash. Tasks that wait for others did so in
+# a Condition, which Ctrl-C left locked, but only where it came from another process; and so did the flag of a pool.
 MANY_INTERRUPTS = """
 import os, signal, subprocess, sys
 import pliant
@@ -159,11 +159,11 @@ def test_an_error_in_the_progress_callback_comes_out(query, threads):
 
 def test_threads_are_used_again_and_end_when_nobody_needs_them(monkeypatch):
     def helpers():
-        return set(pool._idle)
+        return set(module._idle)
 
     def run(threads):
         together = threading.Barrier(threads)  # so that each of them has a chunk
-        Crew(threads).run(lambda worker, chunk: together.wait(30), range(threads))
+        ThreadPool(threads).run(lambda worker, chunk: together.wait(30), range(threads))
 
     threads = _thread._count()
     run(4)
@@ -172,7 +172,7 @@ def test_threads_are_used_again_and_end_when_nobody_needs_them(monkeypatch):
     for _ in range(20):
         run(4)
     assert helpers() <= some
-    monkeypatch.setattr(pool, "_IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(module, "_IDLE_SECONDS", 0.01)
     run(len(some) + 1)  # wakes all of them, to wait for a shorter time
     for _ in range(1000):
         if not helpers() and _thread._count() <= threads:
@@ -186,16 +186,16 @@ def test_a_run_within_a_run():
     seen = []
 
     def work(worker, chunk):
-        Crew(3).run(lambda _, inner: seen.append((chunk, inner)), range(5))
+        ThreadPool(3).run(lambda _, inner: seen.append((chunk, inner)), range(5))
 
-    Crew(3).run(work, range(5))
+    ThreadPool(3).run(work, range(5))
     assert sorted(seen) == [(i, j) for i in range(5) for j in range(5)]
 
 
 def test_idle_threads_keep_nothing_alive():
     def run():
         large, together = np.empty(1), threading.Barrier(2)
-        Crew(2).run(lambda worker, chunk: (large, together.wait(30)), range(2))
+        ThreadPool(2).run(lambda worker, chunk: (large, together.wait(30)), range(2))
         return weakref.ref(large)
 
     gone = run()
@@ -211,11 +211,11 @@ def test_a_forked_process_starts_its_own_threads():
     """Helpers of the parent are in the child's list, but not there: whoever waited for one would wait forever."""
     code = """
 import os, threading, warnings
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 warnings.simplefilter("ignore")  # newer versions of Python warn of fork where there are threads
 def run():
     together = threading.Barrier(2)
-    Crew(2).run(lambda worker, chunk: together.wait(30), range(2))
+    ThreadPool(2).run(lambda worker, chunk: together.wait(30), range(2))
 run()
 child = os.fork()
 run()
@@ -230,7 +230,7 @@ if child:
 @pytest.mark.parametrize("count", [0, 1, 99, 100, 250, 1000, 12_345])
 def test_ranges_make_up_the_whole_and_are_as_many_for_each_thread(threads, count):
     parts = []
-    Crew(threads).run_range(lambda begin, end: parts.append((begin, end)), count, 100)
+    ThreadPool(threads).run_range(lambda begin, end: parts.append((begin, end)), count, 100)
     parts.sort()
     assert parts[0][0] == 0
     assert parts[-1][1] == count
@@ -252,9 +252,9 @@ def test_jobs_get_what_they_need(threads):
 
     results = {}
     needs = {"a": (), "b": (), "c": ("a",), "d": ("a", "b"), "e": ("d", "c"), "f": ()}
-    jobs = {name: Job(adding(name, 10**i), *of) for i, (name, of) in enumerate(needs.items())}
-    jobs["end"] = Job(lambda *given: results.update(zip(needs, given)), *needs)
-    Crew(threads).flow(jobs)
+    tasks = {name: Task(adding(name, 10**i), *of) for i, (name, of) in enumerate(needs.items())}
+    tasks["end"] = Task(lambda *given: results.update(zip(needs, given)), *needs)
+    ThreadPool(threads).run_tasks(tasks)
     assert results == {"a": 1, "b": 10, "c": 101, "d": 1011, "e": 11112, "f": 100_000}
     assert sorted(order) == list(needs)
     assert all(order.index(need) < order.index(name) for name, of in needs.items() for need in of)
@@ -264,11 +264,11 @@ def test_jobs_get_what_they_need(threads):
 
 def test_jobs_that_wait_for_nobody_run_side_by_side():
     together = threading.Barrier(2)
-    Crew(2).flow({"one": Job(lambda: together.wait(30)), "other": Job(lambda: together.wait(30))})
+    ThreadPool(2).run_tasks({"one": Task(lambda: together.wait(30)), "other": Task(lambda: together.wait(30))})
 
 
 def test_ctrl_c_comes_before_other_errors():
-    """Whoever catches the error of a job must not take it for that, and go on."""
+    """Whoever catches the error of a task must not take it for that, and go on."""
     failed = threading.Event()
 
     def fail():
@@ -281,7 +281,7 @@ def test_ctrl_c_comes_before_other_errors():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Crew(2).flow({"one": Job(interrupted), "other": Job(fail)})
+        ThreadPool(2).run_tasks({"one": Task(interrupted), "other": Task(fail)})
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -290,17 +290,17 @@ def test_an_error_in_a_job_stops_those_that_wait_for_it(threads):
         raise OwnError("first")
 
     done = []
-    jobs = {"first": Job(fail), "second": Job(lambda _: done.append("second"), "first")}
+    tasks = {"first": Task(fail), "second": Task(lambda _: done.append("second"), "first")}
     with pytest.raises(OwnError, match="first"):
-        Crew(threads).flow(jobs)
+        ThreadPool(threads).run_tasks(tasks)
     assert done == []
 
 
 @pytest.mark.parametrize("needs", [("later",), ("nobody",), ("self",)])
 def test_jobs_come_after_those_that_they_need(needs):
-    jobs = {"self": Job(lambda *_: None, *needs), "later": Job(lambda: None)}
+    tasks = {"self": Task(lambda *_: None, *needs), "later": Task(lambda: None)}
     with pytest.raises(ValueError, match=f"self needs {needs[0]}"):
-        Crew(2).flow(jobs)
+        ThreadPool(2).run_tasks(tasks)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -312,9 +312,9 @@ def test_an_error_in_a_worker_comes_out_and_stops_the_others(threads):
             raise OwnError(chunk)
         done.append(chunk)
 
-    crew = Crew(threads)
+    pool = ThreadPool(threads)
     with pytest.raises(OwnError, match="5"):
-        crew.run(work, range(100_000))
+        pool.run(work, range(100_000))
     assert len(done) < 100_000
 
 
@@ -322,29 +322,29 @@ def test_an_error_in_a_worker_comes_out_and_stops_the_others(threads):
 @pytest.mark.parametrize("chunks", [0, 1, 3, 500])
 def test_every_chunk_is_worked_off_once_by_a_known_worker(threads, chunks):
     seen = []
-    Crew(threads).run(lambda worker, chunk: seen.append((worker, chunk)), range(chunks))
+    ThreadPool(threads).run(lambda worker, chunk: seen.append((worker, chunk)), range(chunks))
     assert sorted(chunk for _, chunk in seen) == list(range(chunks))
     assert {worker for worker, _ in seen} <= set(range(threads))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 @pytest.mark.parametrize("error", [OwnError, KeyboardInterrupt])
-def test_a_crew_that_is_kept_goes_on_after_an_error(threads, error):
+def test_a_pool_that_is_kept_goes_on_after_an_error(threads, error):
     """Skinning keeps one from frame to frame, and Ctrl-C in a notebook ends a frame, not the session."""
 
     def fail(worker, chunk):
         raise error
 
-    crew, seen = Crew(threads), []
+    pool, seen = ThreadPool(threads), []
     for _ in range(3):
         with pytest.raises(error):
-            crew.run(fail, range(50))
-    crew.run(lambda worker, chunk: seen.append(chunk), range(50))
+            pool.run(fail, range(50))
+    pool.run(lambda worker, chunk: seen.append(chunk), range(50))
     assert sorted(seen) == list(range(50))
 
 
 def test_an_error_of_one_who_works_alone_stops_nobody_else():
-    """ALONE is one for all: others may be at work with it in other threads."""
+    """SERIAL is one for all: others may be at work with it in other threads."""
     failed, seen = threading.Event(), []
 
     def work(worker, chunk):
@@ -352,25 +352,25 @@ def test_an_error_of_one_who_works_alone_stops_nobody_else():
             failed.wait(30)
         seen.append(chunk)
 
-    other = threading.Thread(target=lambda: pool.ALONE.run(work, range(5)))
+    other = threading.Thread(target=lambda: module.SERIAL.run(work, range(5)))
     other.start()
     with pytest.raises(OwnError):
-        pool.ALONE.run(lambda *_: (_ for _ in ()).throw(OwnError()), range(2))
+        module.SERIAL.run(lambda *_: (_ for _ in ()).throw(OwnError()), range(2))
     failed.set()
     other.join()
     assert seen == list(range(5))
 
 
 def test_stop_leaves_the_rest():
-    crew = Crew(1)
+    pool = ThreadPool(1)
     seen = []
 
     def work(worker, chunk):
         seen.append(chunk)
         if chunk == 3:
-            crew.stopped = True
+            pool.stopped = True
 
-    crew.run(work, range(100))
+    pool.run(work, range(100))
     assert seen == [0, 1, 2, 3]
 
 

@@ -11,7 +11,7 @@ from pliant.engine.plan import Tuning, plan_of
 from pliant.engine.scene import Fitted, Scene, build, topology_of
 from pliant.engine.travel import travel_of
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from tests.shapes.patches import sheet
 
 
@@ -37,11 +37,11 @@ def proves_simple(x0, x1, loop, axis) -> bool:
     return surely_simple(x0, x1, loop, 0, len(loop), tuple(map(float, axis)), size, 0.0, new_outline())
 
 
-def marked(mesh, x0, x1, bounds="aabb", fuzz=0.0) -> tuple[Scene, Fitted]:
+def marked(mesh, x0, x1, bounds="aabb", position_error=0.0) -> tuple[Scene, Fitted]:
     """A scene with its tree, and the nodes that cones and contours cull."""
-    plan, crew, tally = plan_of(Tuning(culling="cones", bounds=bounds), "all", has_cells=False), Crew(2), Tally()
-    scene, fitted = build(topology_of(mesh), travel_of(x0, x1), plan, crew, tally)
-    mark_free_patches(scene, fitted, fuzz, crew, tally)
+    plan, pool, tally = plan_of(Tuning(culling="cones", bounds=bounds), "all", has_cells=False), ThreadPool(2), Tally()
+    scene, fitted = build(topology_of(mesh), travel_of(x0, x1), plan, pool, tally)
+    mark_free_patches(scene, fitted, position_error, pool, tally)
     return scene, fitted
 
 

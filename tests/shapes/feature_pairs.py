@@ -6,7 +6,7 @@ import numpy as np
 
 import pliant
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
-from pliant.bounds.kdops import NO_REACH
+from pliant.bounds.kdops import NO_PADDING
 from pliant.filters.sieve import FILTERS, sieve
 from tests.reference import queries
 
@@ -15,7 +15,7 @@ FEATURES = {"vertex_face": queries.VERTEX_FACE, "edge_edge": queries.EDGE_EDGE}
 TESTS = {"vertex_face": pliant.vertex_face, "edge_edge": pliant.edge_edge}
 
 
-def kept_by(name, kind, x0, x1, horizon=1.0, fuzz=0.0):
+def kept_by(name, kind, x0, x1, horizon=1.0, position_error=0.0):
     """(k,) bool: the queries, (k, 4, 3) each, that the filter passes on."""
     count = len(x0)
     quads = np.arange(4 * count, dtype=np.int32).reshape(count, 4)
@@ -25,7 +25,7 @@ def kept_by(name, kind, x0, x1, horizon=1.0, fuzz=0.0):
         table, pairs = quads.reshape(-1, 2), np.arange(2 * count, dtype=np.int32).reshape(count, 2)
     first = pairs[:, 0].copy()
     which, a, b = FILTERS.index(name), x0.reshape(-1, 3), x1.reshape(-1, 3)
-    kept = sieve(KINDS[kind], which, a, b, NO_REACH, table, pairs, count, horizon, fuzz)
+    kept = sieve(KINDS[kind], which, a, b, NO_PADDING, table, pairs, count, horizon, position_error)
     assert (np.diff(pairs[:kept, 0]) > 0).all(), "the pairs that are kept are not in order"
     return np.isin(first, pairs[:kept, 0])
 

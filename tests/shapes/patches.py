@@ -100,8 +100,8 @@ def three_pages() -> Patch:
     """Three faces at each edge of a spine; the third page sinks through the first."""
     faces, x = sheet(4, 6)
     left, right, third = x * (-1, 1, 1), x.copy(), x.copy()
-    turned = faces[:, ::-1]
-    every, x0 = together((turned, left), (faces, right), (faces, third))
+    flipped = faces[:, ::-1]
+    every, x0 = together((flipped, left), (faces, right), (faces, third))
     n, x1 = len(x), x0.copy()
     x0[2 * n :, 2], x1[2 * n :, 2] = 0.1 * third[:, 0], -0.1 * third[:, 0]
     spine = np.arange(7)
@@ -126,7 +126,7 @@ def double_winding(spokes=12, slope=0.1) -> Patch:
 
 
 def swapped_winding() -> Patch:
-    """A sheet with its centre pulled sideways, at rest; the faces that are turned over by that wind the other way."""
+    """A sheet with its centre pulled sideways, at rest; the faces that are flipped by that wind the other way."""
     faces, x = sheet(5, 5)
     x[14] += (1.5, 0.2, 0.0)
     up = np.cross(x[faces[:, 1]] - x[faces[:, 0]], x[faces[:, 2]] - x[faces[:, 0]])[:, 2]

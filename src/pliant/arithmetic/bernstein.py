@@ -37,10 +37,11 @@ F_ERROR = MARGIN * 6 * (11 + 3 * LERP) * UNIT_ROUNDOFF  # times mw m1 m2; for re
 INSIDE_ERROR = MARGIN * 12 * (18 + 4 * LERP) * UNIT_ROUNDOFF  # times the product of the four magnitudes
 
 CUT_OFF = 8 * UNIT_ROUNDOFF  # 7 roundings, margin 8 / 7: the part of its size that a vector cut off is off by
-# Where a proof has to hold for every motion near the given one (see ``looseness``): a product of three vectors, each
-# off by a part r of its size, is off by (1 + r)^3 - 1 < 3.04 r for r <= LOOSEST, of four by (1 + r)^4 - 1 < 4.07 r.
-LOOSEST = 0.01
-F_LOOSE, INSIDE_LOOSE = 6 * 3.1, 12 * 4.2
+# Where a proof has to hold for every motion near the given one (see ``relative_error_of``): a product of three
+# vectors, each off by a part r of its size, is off by (1 + r)^3 - 1 < 3.04 r for r <= LARGEST_RELATIVE_ERROR, of four
+# by (1 + r)^4 - 1 < 4.07 r.
+LARGEST_RELATIVE_ERROR = 0.01
+F_RELATIVE, INSIDE_RELATIVE = 6 * 3.1, 12 * 4.2
 
 
 @helper
@@ -69,12 +70,12 @@ def restrict(start, end, t):
 
 
 @helper
-def looseness(m, fuzz):
-    """How much the vectors change, relative to the smallest, if every vertex may be off by fuzz in each coordinate."""
+def relative_error_of(m, position_error):
+    """How much the vectors change, relative to the smallest, if each coordinate may be off by position_error."""
     smallest = min(m[0], min(m[1], m[2]))
-    if fuzz <= 2.0**-37 * smallest:  # nearly always: a division less, a percent of a query
+    if position_error <= 2.0**-37 * smallest:  # nearly always: a division less, a percent of a query
         return 2.0**-36
-    return 2.0 * fuzz / smallest
+    return 2.0 * position_error / smallest
 
 
 @helper

@@ -25,5 +25,5 @@ DOT = 3  # a product and two sums, of three products
 LERP = 3  # (1 - t) a + t b: 1 - t, the product and the sum on a, one less on b. In units of the larger of |a| and |b|
 
 # Positions (1 - s) x0 + s x1 that a safe step ends at are rounded: off by at most this part of the largest coordinate.
-# The motion to them has to be free of contact as well, so proofs for such a step leave room for it.
+# The motion to them has to be free of contact as well, so proofs for such a step allow for it.
 POSITION_ERROR = 4 * UNIT_ROUNDOFF  # LERP, margin 4 / 3

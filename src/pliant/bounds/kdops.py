@@ -13,7 +13,7 @@ from pliant.arithmetic.rounding import LERP, POSITION_ERROR, UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import lerp, max_norm, row
 from pliant.runtime.arrays import New
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import ALONE, Crew
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 _OBLIQUE = np.array(
     [(1, 1, 0), (1, 0, 1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (0, 1, -1), (1, 1, -1), (1, -1, 1), (-1, 1, 1)],
@@ -21,28 +21,32 @@ _OBLIQUE = np.array(
 )
 # 16-DOPs as in papers 001 and 004: the axes of 18-DOPs without the last.
 AXES = {"aabb": 3, "16-dop": 8, "18-dop": 9, "24-dop": 12}
-# Room around a motion that is cut off, in units of the largest coordinate: 3 roundings of its end, room for positions
-# that are rounded once more, and 1 rounding of the bound. (Those positions have 3 roundings: the margin is 8 / 7.)
-ROOM = LERP * UNIT_ROUNDOFF + POSITION_ERROR + UNIT_ROUNDOFF
+# Padding of a motion that is cut off, in units of the largest coordinate: 3 roundings of its end, POSITION_ERROR for
+# positions that are rounded once more, and 1 rounding of the bound. (Those positions have 3 roundings: the margin is 8
+# / 7.)
+STEP_PADDING = LERP * UNIT_ROUNDOFF + POSITION_ERROR + UNIT_ROUNDOFF
 # Sums of three coordinates, in units of the sum of their magnitudes: 2 roundings, and 1 of the bound.
 _OBLIQUE_ERROR = 3 * UNIT_ROUNDOFF * 4 / 3
 # A squared distance: 1 rounding of a difference, twice in its square, which has 1, and 2 sums.
 _ROUNDED_DOWN = 1.0 - 5 * UNIT_ROUNDOFF * 1800  # which costs nothing
 _UNDERFLOW = 1e-320  # what is rounded among the denormals, 5e-324 each
-NO_REACH = np.empty(0)
+NO_PADDING = np.empty(0)
 
 
 def bound_vertices(
-    x0: np.ndarray, x1: np.ndarray, bounds: str = "aabb", horizon: float = 1.0, room: float = 0.0,
-    reach: np.ndarray = NO_REACH, crew: Crew = ALONE, new: New = np.empty,
+    x0: np.ndarray, x1: np.ndarray, bounds: str = "aabb", horizon: float = 1.0, relative_padding: float = 0.0,
+    padding: np.ndarray = NO_PADDING, pool: ThreadPool = SERIAL, new: New = np.empty,
 ) -> np.ndarray:  # fmt: skip
     """(n, 2 axes) bounds of vertices moving from x0 towards x1, (n, 3) each, up to t = horizon.
 
-    A horizon before the end needs ROOM: positions there are rounded. With it, the bounds also hold for the motion to
-    rounded positions anywhere on the way. reach: (n,) how far around each vertex the bounds go, or none.
+    relative_padding: in units of the largest coordinate of each vertex. A horizon before the end needs STEP_PADDING:
+    positions there are rounded. With it, the bounds also hold for the motion to rounded positions anywhere on the way.
+    padding: (n,) how far around each vertex the bounds go, or none.
     """
     out, oblique = new((len(x0), 2 * AXES[bounds])), _OBLIQUE[: AXES[bounds] - 3]
-    crew.run_range(lambda a, b: _bound_vertices(x0, x1, oblique, horizon, room, reach, out, a, b), len(x0))
+    pool.run_range(
+        lambda a, b: _bound_vertices(x0, x1, oblique, horizon, relative_padding, padding, out, a, b), len(x0)
+    )
     return out
 
 
@@ -52,41 +56,41 @@ def unbounded(count: int) -> np.ndarray:
 
 
 @kernel
-def _bound_vertices(x0, x1, oblique, horizon, room, reach, out, begin, end_of_range):
+def _bound_vertices(x0, x1, oblique, horizon, relative_padding, padding, out, begin, end_of_range):
     axes = 3 + len(oblique)
     for v in range(begin, end_of_range):
         start, end = row(x0, v), row(x1, v)
-        slack = room * max(max_norm(start), max_norm(end)) + _UNDERFLOW if room > 0.0 else 0.0
+        total = relative_padding * max(max_norm(start), max_norm(end)) + _UNDERFLOW if relative_padding > 0.0 else 0.0
         if horizon < 1.0:
             end = lerp(start, end, horizon)
-        if len(reach) > 0:  # and room for the subtraction
-            slack += reach[v] + ROOM * (max(max_norm(start), max_norm(end)) + reach[v])
+        if len(padding) > 0:  # and the rounding of the subtraction
+            total += padding[v] + STEP_PADDING * (max(max_norm(start), max_norm(end)) + padding[v])
         for k in range(3):
-            out[v, 2 * k] = min(start[k], end[k]) - slack
-            out[v, 2 * k + 1] = max(start[k], end[k]) + slack
+            out[v, 2 * k] = min(start[k], end[k]) - total
+            out[v, 2 * k + 1] = max(start[k], end[k]) + total
         for k in range(3, axes):
-            lower0, upper0 = _project(start, oblique[k - 3], 3.0 * slack)
-            lower1, upper1 = _project(end, oblique[k - 3], 3.0 * slack)
+            lower0, upper0 = _project(start, oblique[k - 3], 3.0 * total)
+            lower1, upper1 = _project(end, oblique[k - 3], 3.0 * total)
             out[v, 2 * k] = min(lower0, lower1)
             out[v, 2 * k + 1] = max(upper0, upper1)
 
 
 @helper
-def _project(p, axis, slack):
-    """An interval around the exact p . axis, for p exact up to slack along the axis; everything where that
+def _project(p, axis, error):
+    """An interval around the exact p . axis, for p exact up to error along the axis; everything where that
     overflows."""
     value = p[0] * axis[0] + p[1] * axis[1] + p[2] * axis[2]
-    slack += _OBLIQUE_ERROR * (abs(p[0]) + abs(p[1]) + abs(p[2])) + _UNDERFLOW
-    lower, upper = value - slack, value + slack
+    error += _OBLIQUE_ERROR * (abs(p[0]) + abs(p[1]) + abs(p[2])) + _UNDERFLOW
+    lower, upper = value - error, value + error
     if np.isfinite(lower) and np.isfinite(upper):
         return lower, upper
     return -np.inf, np.inf
 
 
-def bound_union(bounds: np.ndarray, groups: np.ndarray, crew: Crew = ALONE, new: New = np.empty) -> np.ndarray:
+def bound_union(bounds: np.ndarray, groups: np.ndarray, pool: ThreadPool = SERIAL, new: New = np.empty) -> np.ndarray:
     """Bounds of groups of bounded things, (k, members) ids."""
     out = new((len(groups), bounds.shape[1]))
-    crew.run_range(lambda begin, end: _bound_union(bounds, groups, out, begin, end), len(groups))
+    pool.run_range(lambda begin, end: _bound_union(bounds, groups, out, begin, end), len(groups))
     return out
 
 

@@ -122,8 +122,8 @@ def follow(
     for file in files[:4]:
         run.take_output(file)
     find, pairs, culling = (one.value for one in how)
-    crew: dict[str, Any] = {"threads": run.threads, "min_distance": min_distance}
-    wanted: dict[str, Any] = {"find": find, "pairs": pairs, "tuning": pliant.Tuning(culling=culling)} | crew
+    common: dict[str, Any] = {"threads": run.threads, "min_distance": min_distance}
+    wanted: dict[str, Any] = {"find": find, "pairs": pairs, "tuning": pliant.Tuning(culling=culling)} | common
     runs = scan_runs(run, paths, opening, wanted, lambda place: _take_files_of_run(run, files, place))
     if len(runs) > 1:
         run.say(f"{len(runs)} runs: the triangles change between frames, and no motion leads from one run to the next.")

@@ -30,7 +30,7 @@ class Scanned(NamedTuple):
     """One sequence: a case, and what the table says of it."""
 
     case: Case
-    frames: tuple[int, ...] = ()  # numbers of those that were looked at
+    frames: tuple[int, ...] = ()  # numbers of those that were examined
     triangles: int = 0
     contacts: int = 0
     pairs: int = 0

@@ -240,8 +240,8 @@ def _say(run: Run, checked: list[Checked], between: list[Between], how: How, all
 def _words_together(within: int, across: int, how: How) -> str:
     looked = {
         Pairs.all: f"{within:,} within files and {across:,} between them (--each: only within)",
-        Pairs.self: f"{within:,} within files (nothing between files was looked at)",
-        Pairs.inter: f"{across:,} between files (nothing within files was looked at)",
+        Pairs.self: f"{within:,} within files (nothing between files was examined)",
+        Pairs.inter: f"{across:,} between files (nothing within files was examined)",
     }[how.pairs]
     number = within + across
     return f"{number:,} pair{'' if number == 1 else 's'} of triangles, {looked}"

@@ -198,7 +198,7 @@ class Run(contextlib.ExitStack):
 
 
 def told(path: Path, name: str, error: Exception) -> str:
-    """Complain about a file that does not keep others from being looked at; what was said, on one line."""
+    """Complain about a file that does not keep others from being examined; what was said, on one line."""
     message = str(error) if str(error).startswith(path.name) else f"{name}: {error}"
     complain(message)
     return " ".join(message.split())

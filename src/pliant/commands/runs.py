@@ -21,7 +21,7 @@ def scan_runs(
 
     Files are read once, when their frame comes: that another run begins is known when it does.
 
-    begin : called with the place of each run after the first, before it is looked at
+    begin : called with the place of each run after the first, before it is examined
     """
     opened, found, done = open_frames(run, paths, opening), [], 0
     total = len(opened.sequence)

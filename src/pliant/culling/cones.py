@@ -3,16 +3,16 @@
 The normal of a moving triangle, n = e1 x e2, is a quadratic with Bernstein vectors n0, (e1 at 0 x e2 at 1 + e1 at 1 x
 e2 at 0) / 2, n1, and a positive combination of them at every time: a cone (of less than a right angle to its axis, so
 convex) around the three holds it. A face that is degenerate, or may become so, has no normal: its cone is everything
-(errata 4). Faces are turned over where they do not agree with their neighbours (``mesh/patches``).
+(errata 4). Faces are flipped where they do not agree with their neighbours (``mesh/patches``).
 
 A cone is a row of axis (unit to rounding) and the cosine of its half angle; EVERYTHING where there is none, NOTHING for
 a node without faces.
 
 Rounding. Computed control vectors are off by N_ERROR m1 m2 in each coordinate (``arithmetic/bernstein``), and by
-fuzz: 2 fuzz in each coordinate of e1 and e2, so 4 fuzz (m1 + m2) + 8 fuzz^2 in n. A vector off by d, relative to its
-length, is off in direction by an angle of sine d: a face for which that is more than OFF counts as degenerate, and
-1.01 OFF is taken off the cosines of the others (cos(a + d) >= cos a - d, asin d <= 1.001 d): the margin of 1 % is
-that of N_ERROR too.
+the position error p: 2 p in each coordinate of e1 and e2, so 4 p (m1 + m2) + 8 p^2 in n. A vector off by d, relative to
+its length, is off in direction by an angle of sine d: a face for which that is more than OFF counts as degenerate, and
+1.01 OFF is taken off the cosines of the others (cos(a + d) >= cos a - d, asin d <= 1.001 d): the margin of 1 % is that
+of N_ERROR too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _COSINE_ERROR = (5 + 5 + DOT) * UNIT_ROUNDOFF
 _SQUARE_ERROR = (2 * _COSINE_ERROR + 2 * UNIT_ROUNDOFF) * 1.3
 # All cosines get so much off: their error, and 6 roundings of what is made of them. For a narrow cone that is an
 # angle of 1e-6, at every level: no smaller one would change what passes.
-_SLACK = 500 * (_COSINE_ERROR + 6 * UNIT_ROUNDOFF)
+_COSINE_MARGIN = 500 * (_COSINE_ERROR + 6 * UNIT_ROUNDOFF)
 _NARROW = 1e-9
 
 
@@ -49,9 +49,9 @@ class Faces(NamedTuple):
     x1: np.ndarray  # (n, 3)
     at_rest: bool  # x0 and x1 are the same
     factor: float  # a power of two that brings the largest coordinate near 1
-    turned: np.ndarray  # (k,) bool
+    flipped: np.ndarray  # (k,) bool
     begin: np.ndarray  # (2**depth + 1,) places where the leaves begin
-    fuzz: float  # vertices, times the factor, are off by at most this
+    position_error: float  # vertices, times the factor, are off by at most this
 
 
 @kernel
@@ -93,12 +93,12 @@ def _leaf_cone(faces, begin, end, controls):
     """The cone around the control vectors of a few faces: their sum is its axis, the one farthest off its width."""
     if begin == end:
         return 0.0, 0.0, 0.0, NOTHING
-    axis, fuzz, count = (0.0, 0.0, 0.0), faces.fuzz, 0
+    axis, position_error, count = (0.0, 0.0, 0.0), faces.position_error, 0
     for i in range(begin, end):
         v = row(faces.corners, i)
         a0, b0 = _edges(faces.x0, v, faces.factor)
         m1, m2 = max_norm(a0), max_norm(b0)
-        sign = -1.0 if faces.turned[i] else 1.0
+        sign = -1.0 if faces.flipped[i] else 1.0
         first = scale(cross(a0, b0), sign)
         shortest = dot(first, first)
         axis = add(axis, first)
@@ -111,7 +111,7 @@ def _leaf_cone(faces, begin, end, controls):
             shortest = min(min(shortest, dot(middle, middle)), dot(last, last))
             axis = add(axis, add(middle, last))
             count = _note(controls, _note(controls, count, middle), last)
-        off = N_ERROR * m1 * m2 + 4.0 * fuzz * (m1 + m2) + 8.0 * fuzz * fuzz
+        off = N_ERROR * m1 * m2 + 4.0 * position_error * (m1 + m2) + 8.0 * position_error * position_error
         # Products of four areas are compared below: neither they nor their parts may come near underflow.
         in_range = m1 < 1e30 and m2 < 1e30 and shortest > 1e-140
         if not (in_range and _OFF * _OFF * shortest > 3.0 * off * off):
@@ -129,7 +129,7 @@ def _leaf_cone(faces, begin, end, controls):
             return 0.0, 0.0, 0.0, EVERYTHING
         if along * along * length_squared < along_squared * squared:
             along_squared, length_squared = along * along, squared
-    cosine = math.sqrt(along_squared / length_squared) - 1.01 * _OFF - _SLACK
+    cosine = math.sqrt(along_squared / length_squared) - 1.01 * _OFF - _COSINE_MARGIN
     return (axis[0], axis[1], axis[2], cosine) if cosine > _NARROW else (0.0, 0.0, 0.0, EVERYTHING)
 
 
@@ -173,7 +173,7 @@ def _cosine_of_sum(cos_a, cos_b):
     """At most the cosine of the sum of two angles, the second below a right one; EVERYTHING unless both are."""
     if cos_a <= 0.0:
         return EVERYTHING
-    return cos_a * cos_b - _sine_above(cos_a) * _sine_above(cos_b) - _SLACK
+    return cos_a * cos_b - _sine_above(cos_a) * _sine_above(cos_b) - _COSINE_MARGIN
 
 
 @helper

@@ -19,8 +19,8 @@ from their mean: it is pushed into the kernel, at t = 0 and at t = 1, where it i
 
 Rounding. Coordinates of a and b, off by u each, are at most M, the extent of the patch, and l, a unit vector to
 rounding, is taken as it is. a . (b x l) has 6 products of three factors, and 2 + 2 + 3 + 1 roundings. With vertices off
-by fuzz, a and b are off by 2 fuzz: 6 (2 M 2 fuzz + 4 fuzz^2) more. A product a . s, s at most 1, has 3 products and
-1 + 3 roundings, and with vertices off by fuzz it is off by 3 2 fuzz more.
+by the position error p, a and b are off by 2 p: 6 (2 M 2 p + 4 p^2) more. A product a . s, s at most 1, has 3 products
+and 1 + 3 roundings, and with vertices off by p it is off by 3 2 p more.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SAMPLES = 16  # vertices for the mean: more cost as much as a quarter of the te
 
 
 @kernel
-def free_patches(x0, x1, nodes, cones, start, loop, fuzz, free, top, end):
+def free_patches(x0, x1, nodes, cones, start, loop, position_error, free, top, end):
     """Mark node ``top`` and those below it, up to node ``end``, in ``free``: 0: it may meet itself, FREE: surely not,
     BELOW_FREE: part of such a node. Returns the number of contours tested.
 
@@ -57,8 +57,8 @@ def free_patches(x0, x1, nodes, cones, start, loop, fuzz, free, top, end):
             elif cones[node, 3] > 0.0 and start[node + 1] > start[node]:
                 axis = cones[node, 0], cones[node, 1], cones[node, 2]
                 size, begin, finish = extent(nodes, node), start[node], start[node + 1]
-                if star_shaped(x0, x1, loop, begin, finish, axis, size, fuzz) > 0 or surely_simple(
-                    x0, x1, loop, begin, finish, axis, size, fuzz, outline
+                if star_shaped(x0, x1, loop, begin, finish, axis, size, position_error) > 0 or surely_simple(
+                    x0, x1, loop, begin, finish, axis, size, position_error, outline
                 ):
                     free[node] = FREE
                 tests += 1
@@ -78,15 +78,15 @@ def extent(nodes, node):
 
 
 @helper
-def star_shaped(x0, x1, loop, begin, end, axis, size, fuzz):
+def star_shaped(x0, x1, loop, begin, end, axis, size, position_error):
     """The contour winds once around a centre that moves in a straight line: around its mean, or a better one.
 
-    Returns the edges looked at, negative where that is not proved. size: at least every difference of coordinates.
+    Returns the edges examined, negative where that is not proved. size: at least every difference of coordinates.
     """
     if not (size > 1e-100 and size < 1e100):
         return -1
     o0, o1 = centres(x0, x1, loop, begin, end)
-    looked = winds_once(x0, x1, loop, begin, end, o0, o1, axis, size, fuzz)
+    looked = winds_once(x0, x1, loop, begin, end, o0, o1, axis, size, position_error)
     if looked < 0:
         k0, found0 = _into_kernel(x0, loop, begin, end, o0, axis, size)
         if not found0:
@@ -94,7 +94,7 @@ def star_shaped(x0, x1, loop, begin, end, axis, size, fuzz):
         k1, found1 = _into_kernel(x1, loop, begin, end, o1, axis, size)
         if not found1 or max_norm(sub(k0, o0)) > size or max_norm(sub(k1, o1)) > size:
             return looked
-        again = winds_once(x0, x1, loop, begin, end, k0, k1, axis, 2.0 * size, fuzz)
+        again = winds_once(x0, x1, loop, begin, end, k0, k1, axis, 2.0 * size, position_error)
         looked = again - looked if again > 0 else again + looked
     return looked
 
@@ -105,7 +105,7 @@ def _into_kernel(x, loop, begin, end, o, axis, size):
 
     Relaxation: it converges where the kernel has an inside. Returns (centre, False) where some sweeps were not enough.
     """
-    room = 0.01 * size
+    margin = 0.01 * size
     for _ in range(_SWEEPS):
         behind = 0
         a = row(x, loop[end - 1])
@@ -114,11 +114,11 @@ def _into_kernel(x, loop, begin, end, o, axis, size):
             inward = cross(axis, sub(b, a))
             length = dot(inward, inward)
             beyond = dot(inward, sub(o, a))
-            if beyond * abs(beyond) < room * room * length:  # nearer to the line than room, or behind
+            if beyond * abs(beyond) < margin * margin * length:  # nearer to the line than margin, or behind
                 root = math.sqrt(length)
-                if beyond <= 0.01 * room * root:
+                if beyond <= 0.01 * margin * root:
                     behind += 1
-                o = add(o, scale(inward, (room * root - beyond) / length if length > 0.0 else 0.0))
+                o = add(o, scale(inward, (margin * root - beyond) / length if length > 0.0 else 0.0))
             a = b
         if behind == 0:
             return o, True
@@ -126,10 +126,10 @@ def _into_kernel(x, loop, begin, end, o, axis, size):
 
 
 @helper
-def winds_once(x0, x1, loop, begin, end, o0, o1, axis, size, fuzz):
+def winds_once(x0, x1, loop, begin, end, o0, o1, axis, size, position_error):
     """The contour winds around a moving centre once, forward at every edge and all the time; as ``star_shaped``."""
-    side_error = SIDE_ERROR * size * size + 24.0 * fuzz * (size + fuzz)
-    pass_error = PASS_ERROR * size + 6.0 * fuzz
+    side_error = SIDE_ERROR * size * size + 24.0 * position_error * (size + position_error)
+    pass_error = PASS_ERROR * size + 6.0 * position_error
     across = _any_across(axis)
     a0, a1 = sub(row(x0, loop[end - 1]), o0), sub(row(x1, loop[end - 1]), o1)
     before = dot(a0, across)

@@ -12,10 +12,11 @@ the next edge, which starts there and has no vertex in common with it. (In a tri
 that add up to its own.)
 
 Rounding. Points are p = (a . v, a . w), a seen from the first vertex as it moves, v and w of length 1 or less across
-the axis; the direction of projection is v x w of the numbers as they are, off the cone's axis by some u, which the room
-at the cone's edge (1e-9) makes up for. With M the extent, coordinates are at most |v|_1 M <= sqrt(3) M, and have 1 + 3
-roundings; vertices off by fuzz make 2 fuzz |v|_1 more. A difference of two along an axis (x, y) is off by twice that,
-and by 2 roundings of each product and 1 of the sum with the slack, on sqrt(3) M: 5 more, in units of |x| + |y|.
+the axis; the direction of projection is v x w of the numbers as they are, off the cone's axis by some u, which the
+margin at the cone's edge (1e-9) makes up for. With M the extent, coordinates are at most |v|_1 M <= sqrt(3) M, and have
+1 + 3 roundings; vertices off by the position error p make 2 p |v|_1 more. A difference of two along an axis (x, y) is
+off by twice that, and by 2 roundings of each product and 1 of the sum with the threshold, on sqrt(3) M: 5 more, in
+units of |x| + |y|.
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ from pliant.runtime.jit import helper
 
 MOST_EDGES = 512
 COORDINATE_ERROR = 2.3 * 3**0.5 * (1 + DOT) * UNIT_ROUNDOFF  # times M
-_OF_FUZZ = 2.0 * 3  # sqrt(3) rounded up: margin 1.7
+_OF_POSITION_ERROR = 2.0 * 3  # sqrt(3) rounded up: margin 1.7
 _ALONG = 4.0  # 2, and 5 / 4 / 2.3 for the roundings: margin 1.5
 
 
 @helper
 def new_outline():
-    """Room for one contour: (x, y) at t = 0 and at t = 1, and the box of each edge."""
+    """Buffers for one contour: (x, y) at t = 0 and at t = 1, and the box of each edge."""
     return np.empty((MOST_EDGES + 1, 4)), np.empty((MOST_EDGES, 4))
 
 
 @helper
-def surely_simple(x0, x1, loop, begin, end, axis, size, fuzz, outline):
+def surely_simple(x0, x1, loop, begin, end, axis, size, position_error, outline):
     """The contour does not meet itself during the motion, as seen along the axis."""
     count = end - begin
     points, boxes = outline
     if count > MOST_EDGES or not (size > 1e-100 and size < 1e100):
         return False
-    error = COORDINATE_ERROR * size + _OF_FUZZ * fuzz
+    error = COORDINATE_ERROR * size + _OF_POSITION_ERROR * position_error
     _project(x0, x1, loop, begin, end, axis, points)
     for i in range(count):
         for k in range(2):
@@ -94,11 +95,11 @@ def _apart(points, i, j, error):
 @helper
 def _separated_by(points, i, j, x, y, error):
     """Along (x, y) one edge is beyond the other at both ends of the motion."""
-    slack = _ALONG * error * (abs(x) + abs(y))
+    threshold = _ALONG * error * (abs(x) + abs(y))
     below = above = True
     for c in range(0, 4, 2):
         a, b = points[i, c] * x + points[i, c + 1] * y, points[i + 1, c] * x + points[i + 1, c + 1] * y
         d, e = points[j, c] * x + points[j, c + 1] * y, points[j + 1, c] * x + points[j + 1, c + 1] * y
-        below = below and max(a, b) + slack < min(d, e)
-        above = above and max(d, e) + slack < min(a, b)
+        below = below and max(a, b) + threshold < min(d, e)
+        above = above and max(d, e) + threshold < min(a, b)
     return below or above

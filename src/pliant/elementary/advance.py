@@ -40,7 +40,7 @@ BEGAN, STALLED = 3, 4
 STOP, IGNORE, RELATIVE = 0, 1, 2
 INITIAL = ("stop", "ignore", "relative")
 
-TOLERANCE = 1e-9  # by default, relative to the extent of what is looked at
+TOLERANCE = 1e-9  # by default, relative to the extent of what is examined
 _STEPS = 200  # far more than are ever needed: most pairs end after 3, grazing ones after 40
 # Of a distance, in units of the size of its pair: positions are off by 16 u (``paths.place``), and a difference of two
 # along a unit vector by 2 sqrt(3) < 4 times that.

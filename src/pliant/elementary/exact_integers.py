@@ -134,7 +134,7 @@ def _entry(m, i):
                 best = p
         if best >= 0:
             return best if vector != CROSS or i % 2 == 0 else -1
-    return -1  # the point is that end for all time, so at t = 0 too, which has been looked at
+    return -1  # the point is that end for all time, so at t = 0 too, which has been examined
 
 
 @helper

@@ -55,8 +55,8 @@ def positions_at(paths: Paths, t: float | np.ndarray, vertices: Any = slice(None
     v, t = vertices, np.asarray(t)[..., None]
     if paths.mode == TURNING:
         angle = paths.angle[v][..., None] * t
-        turned = np.sin(angle) * paths.across[v] - 2.0 * np.sin(0.5 * angle) ** 2 * paths.arm[v]
-        return paths.x0[v] + (turned + t * paths.along[v])
+        rotated = np.sin(angle) * paths.across[v] - 2.0 * np.sin(0.5 * angle) ** 2 * paths.arm[v]
+        return paths.x0[v] + (rotated + t * paths.along[v])
     straight = (1.0 - t) * paths.x0[v] + t * paths.x1[v]
     return straight if paths.mode == STRAIGHT else straight - 0.5 * t * (1.0 - t) * paths.acceleration[v]
 
@@ -77,8 +77,8 @@ def position(paths, v, t):
     if paths.mode == TURNING:
         angle = paths.angle[v] * t
         half = np.sin(0.5 * angle)
-        turned = sub(scale(row(paths.across, v), np.sin(angle)), scale(row(paths.arm, v), 2.0 * (half * half)))
-        return add(x0, add(turned, scale(row(paths.along, v), t)))
+        rotated = sub(scale(row(paths.across, v), np.sin(angle)), scale(row(paths.arm, v), 2.0 * (half * half)))
+        return add(x0, add(rotated, scale(row(paths.along, v), t)))
     straight = lerp(x0, row(paths.x1, v), t)
     if paths.mode == STRAIGHT:
         return straight
@@ -108,9 +108,9 @@ def place(mode, c, t):
     """Position and velocity at time t of a vertex with coefficients c; off by less than 16 u of its ``size_of``."""
     if mode == TURNING:
         cosine, sine, half = np.cos(c[4] * t), np.sin(c[4] * t), np.sin(0.5 * c[4] * t)
-        turned = sub(scale(c[2], sine), scale(c[1], 2.0 * half * half))
+        rotated = sub(scale(c[2], sine), scale(c[1], 2.0 * half * half))
         speed = sub(scale(c[2], c[4] * cosine), scale(c[1], c[4] * sine))
-        return add(c[0], add(turned, scale(c[3], t))), add(speed, c[3])
+        return add(c[0], add(rotated, scale(c[3], t))), add(speed, c[3])
     position, velocity = lerp(c[0], c[1], t), sub(c[1], c[0])
     if mode == ACCELERATED:
         position = sub(position, scale(c[2], 0.5 * t * (1.0 - t)))
@@ -126,6 +126,6 @@ def size_of(mode, c):
     """
     if mode == TURNING:
         turn = abs(c[4])
-        reach = (min(2.0, 0.5 * turn * turn) + turn) * max(max_norm(c[1]), max_norm(c[2]))
-        return max_norm(c[0]) + reach + max_norm(c[3])
+        path_extent = (min(2.0, 0.5 * turn * turn) + turn) * max(max_norm(c[1]), max_norm(c[2]))
+        return max_norm(c[0]) + path_extent + max_norm(c[3])
     return max(max_norm(c[0]), max_norm(c[1])) + max_norm(c[2])

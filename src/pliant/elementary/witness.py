@@ -24,7 +24,7 @@ from pliant.elementary.measure import (
 )
 from pliant.pairs.order import canonical_order
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import ALONE, Crew
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 _PARALLEL = 1e-20  # |n|^2 against |e1|^2 |e2|^2 below which weights from n would have no correct digit
 
@@ -42,7 +42,7 @@ def points_of_contact(
 
 def note_contacts(
     kind: int, motion: tuple[np.ndarray, np.ndarray], approach: Approach | None, quads: np.ndarray, toi: np.ndarray,
-    out: Closest, crew: Crew = ALONE,
+    out: Closest, pool: ThreadPool = SERIAL,
 ) -> None:  # fmt: skip
     """Fill in weights and normal at the time of contact, and the distance at the start."""
     x0, x1 = motion
@@ -52,19 +52,19 @@ def note_contacts(
         return
     touching: list[int] = []
     encounter = Encounter(x0, approach.paths, approach.radii, quads, toi, x0 is approach.paths.x0)
-    crew.run_range(lambda a, b: touching.append(measure_contacts(kind, encounter, out, a, b)), len(quads))
+    pool.run_range(lambda a, b: touching.append(measure_contacts(kind, encounter, out, a, b)), len(quads))
     if any(touching):
         rows = np.flatnonzero(~out.normal.any(axis=1))
         out.weights[rows], out.normal[rows] = witness(kind, x0, x1, quads[rows], toi[rows])
 
 
-def fill_near(kind: int, x: np.ndarray, table: np.ndarray, pairs: np.ndarray, near: Near, crew: Crew) -> None:
+def fill_near(kind: int, x: np.ndarray, table: np.ndarray, pairs: np.ndarray, near: Near, pool: ThreadPool) -> None:
     """Fill in a table of pairs of features at x, (k, 2), in canonical order; table: the mesh's faces or its edges.
 
     The normal of features that touch is any unit vector that separates them.
     """
     order, touching = canonical_order(pairs), list[int]()
-    crew.run_range(lambda a, b: touching.append(measure_at_rest(kind, x, table, pairs, order, near, a, b)), len(pairs))
+    pool.run_range(lambda a, b: touching.append(measure_at_rest(kind, x, table, pairs, order, near, a, b)), len(pairs))
     if any(touching):
         rows = np.flatnonzero(~near.normal.any(axis=1))
         near.normal[rows] = witness(kind, x, x, near.vertices[rows], np.zeros(len(rows)))[1]

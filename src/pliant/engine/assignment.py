@@ -1,6 +1,6 @@
 """How each pair of features comes up once (paper 004, Algorithms 4 and 5), and the bounds that this needs.
 
-Static assignment: a pair is looked at where its owners meet, by places in the tree. Dynamic assignment: by the first
+Static assignment: a pair is examined where its owners meet, by places in the tree. Dynamic assignment: by the first
 two separate elements that have it, by the ids of the mesh; orphans, which no two separate elements have, come from a
 list. Both discard pairs of elements by separating axes first.
 """
@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pliant.bounds.kdops import NO_REACH, bound_union
+from pliant.bounds.kdops import NO_PADDING, bound_union
 from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
 from pliant.filters.axes.cells import cull_cells, gather_cells
@@ -25,9 +25,9 @@ from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
 from pliant.pairs.dynamic import expand_dynamic, expand_listed, keep_separate
 from pliant.pairs.static import expand_static
-from pliant.runtime.arrays import Kept
+from pliant.runtime.arrays import Buffers
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 Pairs = tuple[np.ndarray, np.ndarray]  # of features by id, (k, 2) of each kind: VERTEX_FACE, EDGE_EDGE
 NONE = np.empty((0, 2), np.int32), np.empty((0, 2), np.int32)
@@ -73,7 +73,13 @@ class Assignment(Protocol):
     is_dynamic: bool
 
     def fit(
-        self, travel: Travel, vertices: np.ndarray, places: np.ndarray, horizon: float, crew: Crew, kept: Kept
+        self,
+        travel: Travel,
+        vertices: np.ndarray,
+        places: np.ndarray,
+        horizon: float,
+        pool: ThreadPool,
+        buffers: Buffers,
     ) -> FittedFeatures:
         """Bounds of the features, from those of the vertices by id and of the elements by place."""
         ...
@@ -108,14 +114,22 @@ class Static:
         self.roles = roles_of(self._owned)
 
     def fit(
-        self, travel: Travel, vertices: np.ndarray, places: np.ndarray, horizon: float, crew: Crew, kept: Kept
+        self,
+        travel: Travel,
+        vertices: np.ndarray,
+        places: np.ndarray,
+        horizon: float,
+        pool: ThreadPool,
+        buffers: Buffers,
     ) -> FittedFeatures:
-        owned, new = self._owned, kept.named
-        of_vertices = bound_union(vertices, owned.vertex[:, None], crew, new("owned vertices"))
-        of_edges = bound_union(vertices, owned.ends, crew, new("owned edges"))
+        owned, new = self._owned, buffers.named
+        of_vertices = bound_union(vertices, owned.vertex[:, None], pool, new("owned vertices"))
+        of_edges = bound_union(vertices, owned.ends, pool, new("owned edges"))
         each_is_one = len(owned.face) == len(places) and not self._places.are_cells
-        of_faces = places if each_is_one else bound_union(vertices, owned.triangles, crew, new("owned faces"))
-        return _with_corners(Bounds(of_vertices, of_edges, of_faces, places), self._places, travel, horizon, crew, kept)
+        of_faces = places if each_is_one else bound_union(vertices, owned.triangles, pool, new("owned faces"))
+        return _with_corners(
+            Bounds(of_vertices, of_edges, of_faces, places), self._places, travel, horizon, pool, buffers
+        )
 
     def expand(
         self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
@@ -141,17 +155,25 @@ class Dynamic:
         self.listed: Pairs = NONE if plan.wanted == INTER else places.mesh._o_sets
 
     def fit(
-        self, travel: Travel, vertices: np.ndarray, places: np.ndarray, horizon: float, crew: Crew, kept: Kept
+        self,
+        travel: Travel,
+        vertices: np.ndarray,
+        places: np.ndarray,
+        horizon: float,
+        pool: ThreadPool,
+        buffers: Buffers,
     ) -> FittedFeatures:
-        mesh, new = self._places.mesh, kept.named
+        mesh, new = self._places.mesh, buffers.named
         of_cells = new("cells")(places.shape)
         of_cells[self._places.tree.order] = places
-        of_edges = bound_union(vertices, mesh._edges, crew, new("edges"))
+        of_edges = bound_union(vertices, mesh._edges, pool, new("edges"))
         if self._places.are_cells:
-            of_faces = bound_union(vertices, mesh._faces, crew, new("faces"))
+            of_faces = bound_union(vertices, mesh._faces, pool, new("faces"))
         else:
             of_faces = of_cells[: len(mesh._faces)]  # they come first, and each is a cell
-        return _with_corners(Bounds(vertices, of_edges, of_faces, of_cells), self._places, travel, horizon, crew, kept)
+        return _with_corners(
+            Bounds(vertices, of_edges, of_faces, of_cells), self._places, travel, horizon, pool, buffers
+        )
 
     def expand(
         self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
@@ -203,23 +225,23 @@ def expand_orphans(
 
 
 def roles_of(owned: Owned) -> np.ndarray:
-    """What elements own, which decides which pairs are looked at."""
+    """What elements own, which decides which pairs are examined."""
     with_vertices = (owned.vertex_start[1:] > owned.vertex_start[:-1]).view(np.int8)
     with_edges = (owned.edge_start[1:] > owned.edge_start[:-1]).view(np.int8)
     return PARTICIPANT + WITH_VERTICES * with_vertices + WITH_EDGES * with_edges
 
 
 def _with_corners(
-    bounds: Bounds, places: Places, travel: Travel, horizon: float, crew: Crew, kept: Kept
+    bounds: Bounds, places: Places, travel: Travel, horizon: float, pool: ThreadPool, buffers: Buffers
 ) -> FittedFeatures:
     """The bounds, and the corners of the elements where they are then."""
-    leaves, factor, new = places.leaves, travel.factor, kept.named("corners")
+    leaves, factor, new = places.leaves, travel.factor, buffers.named("corners")
     if places.are_cells:
-        corners = gather_cells(leaves, travel.x0, travel.x1, horizon, factor, crew, new)
+        corners = gather_cells(leaves, travel.x0, travel.x1, horizon, factor, pool, new)
     elif travel.is_resting:
-        corners = gather_resting_corners(leaves.corners, travel.x0, factor, crew, new)
+        corners = gather_resting_corners(leaves.corners, travel.x0, factor, pool, new)
     else:
-        corners = gather_corners(leaves.corners, travel.x0, travel.x1, horizon, factor, crew, new)
+        corners = gather_corners(leaves.corners, travel.x0, travel.x1, horizon, factor, pool, new)
     return FittedFeatures(bounds, corners, _radius_of(travel, leaves.corners))
 
 
@@ -227,7 +249,7 @@ def _radius_of(travel: Travel, corners: np.ndarray) -> np.ndarray:
     """(k,) how far around its corners an element can be in contact, in units of 1 / factor; or of length 0."""
     radius = travel.contact_radius
     if len(radius) == 0:
-        return NO_REACH
+        return NO_PADDING
     # A maximum over the columns takes five times as long.
     largest = radius[corners[:, 0]]
     for column in range(1, corners.shape[1]):

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.arithmetic.kinds import KINDS
 from pliant.arithmetic.rounding import POSITION_ERROR
-from pliant.bounds.kdops import ROOM
+from pliant.bounds.kdops import STEP_PADDING
 from pliant.elementary.certified import MISS, UNSURE
 from pliant.elementary.exact import decide_if_easy, decide_if_hard
 from pliant.engine.plan import Plan
@@ -19,9 +19,9 @@ from pliant.engine.travel import Travel
 from pliant.engine.walk import CHUNKS, walk
 from pliant.hierarchy.front import Front
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
-# Bounds are fitted anew (some percent of a query) when the motion that is left has become this much shorter ...
+# Bounds are refitted (some percent of a query) when the motion that is left has become this much shorter ...
 _SHORTER = 0.4
 # ... unless they are hardly larger than the elements themselves: mean motion against mean extent of an element.
 _HARDLY = 0.05
@@ -35,12 +35,12 @@ class Race:
     """What the threads share: the end of the motion that is left, and bounds up to there or a little later.
 
     The earliest contact so far is the end of the motion for everything that comes later: filters see the shorter motion
-    at once, bounds with the next chunk. What was looked at with a longer motion is done, so nothing is looked at twice,
+    at once, bounds with the next chunk. What was examined with a longer motion is done, so nothing is examined twice,
     no thread waits for another, and a scene without contact costs what ``ccd`` does.
     """
 
     def __init__(self, scene: Scene, fitted: Fitted, plan: Plan, tally: Tally) -> None:
-        """fitted: bounds of the whole motion, with ROOM."""
+        """fitted: bounds of the whole motion, with STEP_PADDING."""
         self.horizon: float = 1.0
         self.earliest: float = np.inf  # toi so far
         self._scene, self._plan, self._tally = scene, plan, tally
@@ -66,9 +66,11 @@ class Race:
         if pays and self._fit_lock.acquire(blocking=False):
             try:
                 horizon = self.horizon
-                free = self._fitted.forest.free  # during the whole motion, so up to the horizon too
-                fitted = fit(self._scene, self._plan, Crew(1), self._tally, horizon=horizon, room=ROOM)
-                self._fitted = fitted._replace(forest=fitted.forest._replace(free=free))
+                free = self._fitted.pair_tree.free  # during the whole motion, so up to the horizon too
+                fitted = fit(
+                    self._scene, self._plan, ThreadPool(1), self._tally, horizon=horizon, relative_padding=STEP_PADDING
+                )
+                self._fitted = fitted._replace(pair_tree=fitted.pair_tree._replace(free=free))
                 self._fitted_to = horizon
             finally:
                 self._fit_lock.release()
@@ -78,11 +80,11 @@ class Race:
 class FirstContact(AllContacts):
     """Contacts among which is the first one, and the pairs of features that no filter could discard.
 
-    Pairs that floating point cannot decide wait: the motion that is left may be shorter by the time they are looked at.
+    Pairs that floating point cannot decide wait: the motion that is left may be shorter by the time they are examined.
     """
 
-    def __init__(self, plan: Plan, race: Race, fuzz: float) -> None:
-        super().__init__(plan, fuzz)
+    def __init__(self, plan: Plan, race: Race, position_error: float) -> None:
+        super().__init__(plan, position_error)
         self._race, self.near = race, list[Near]()
         self._hard: tuple[list[np.ndarray], list[np.ndarray]] = [], []  # pairs, by kind
 
@@ -135,13 +137,13 @@ def rounding_of(travel: Travel) -> float:
 
 
 def first_contacts(
-    scene: Scene, fitted: Fitted, plan: Plan, crew: Crew, tally: Tally, front: Front | None = None
+    scene: Scene, fitted: Fitted, plan: Plan, pool: ThreadPool, tally: Tally, front: Front | None = None
 ) -> tuple[list[Found], list[Near]]:
     """Contacts among which is the first one, and all pairs of features that no filter could keep apart.
 
-    fitted: bounds of the whole motion, with ROOM
+    fitted: bounds of the whole motion, with STEP_PADDING
     """
-    fuzz, race = rounding_of(scene.travel), Race(scene, fitted, plan, tally)
-    sinks = [FirstContact(plan, race, fuzz) for _ in range(crew.threads)]
-    walk(scene, race.fitted, plan, sinks, crew, tally, front, CHUNKS)
+    position_error, race = rounding_of(scene.travel), Race(scene, fitted, plan, tally)
+    sinks = [FirstContact(plan, race, position_error) for _ in range(pool.threads)]
+    walk(scene, race.fitted, plan, sinks, pool, tally, front, CHUNKS)
     return [found for sink in sinks for found in sink.found], [near for sink in sinks for near in sink.near]

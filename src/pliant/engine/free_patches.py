@@ -11,35 +11,35 @@ from pliant.culling.contours import FREE, free_patches
 from pliant.engine.scene import Fitted, Scene
 from pliant.hierarchy.build import TOP_LEVELS
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 
-def mark_free_patches(scene: Scene, fitted: Fitted, fuzz: float, crew: Crew, tally: Tally) -> None:
-    """Marks the nodes that surely do not meet themselves, for vertices off by at most fuzz; none without patches."""
+def mark_free_patches(scene: Scene, fitted: Fitted, position_error: float, pool: ThreadPool, tally: Tally) -> None:
+    """Marks the nodes that surely do not meet themselves, for vertices off by position_error; none without patches."""
     travel, patches = scene.travel, scene.hierarchy.patches
     if patches is None:
         return
-    cones = fit_all_cones(scene, fuzz, crew, tally)
+    cones = fit_all_cones(scene, position_error, pool, tally)
     clock = time.perf_counter()
-    free, top = fitted.forest.free, first_subtree(scene)
-    given = travel.x0, travel.x1, fitted.forest.nodes, cones, patches.start, patches.loop, fuzz, free
+    free, top = fitted.pair_tree.free, first_subtree(scene)
+    given = travel.x0, travel.x1, fitted.pair_tree.nodes, cones, patches.start, patches.loop, position_error, free
     tests = [free_patches(*given, 1, top)]
-    crew.run(lambda _, node: tests.append(free_patches(*given, node, len(cones))), range(top, 2 * top))
+    pool.run(lambda _, node: tests.append(free_patches(*given, node, len(cones))), range(top, 2 * top))
     culled = int(np.count_nonzero(free == FREE))
     tally.add("contours", sum(tests), sum(tests) - culled, time.perf_counter() - clock)
 
 
-def fit_all_cones(scene: Scene, fuzz: float, crew: Crew, tally: Tally) -> np.ndarray:
-    """(nodes, 4) the normal cone of every node, for vertices off by at most fuzz."""
+def fit_all_cones(scene: Scene, position_error: float, pool: ThreadPool, tally: Tally) -> np.ndarray:
+    """(nodes, 4) the normal cone of every node, for vertices off by at most position_error."""
     hierarchy, travel = scene.hierarchy, scene.travel
     assert hierarchy.patches is not None
     clock = time.perf_counter()
     cones, top = np.empty((2 * (len(hierarchy.tree.begin) - 1), 4)), first_subtree(scene)
     faces = Faces(
         hierarchy.leaves.corners, travel.x0, travel.x1, travel.is_resting, travel.factor,
-        hierarchy.patches.turned, hierarchy.tree.begin, travel.factor * fuzz,
+        hierarchy.patches.flipped, hierarchy.tree.begin, travel.factor * position_error,
     )  # fmt: skip
-    crew.run(lambda _, node: fit_cones(faces, cones, node), range(top, 2 * top))
+    pool.run(lambda _, node: fit_cones(faces, cones, node), range(top, 2 * top))
     merge_cones(cones, top)
     tally.lap("cones", clock)
     return cones

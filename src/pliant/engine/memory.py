@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.arithmetic.kinds import KINDS
-from pliant.bounds.kdops import ROOM
+from pliant.bounds.kdops import STEP_PADDING
 from pliant.engine.first_contact import first_contacts, rounding_of
 from pliant.engine.free_patches import mark_free_patches
 from pliant.engine.plan import Plan
@@ -29,9 +29,9 @@ from pliant.hierarchy.build import REBUILD_RATIO, tree_cost
 from pliant.hierarchy.carrying import carried
 from pliant.hierarchy.front import ABOVE_LEAVES, Front
 from pliant.hierarchy.traverse import ALL
-from pliant.runtime.arrays import Kept
+from pliant.runtime.arrays import Buffers
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 # Comparisons that take as long as ...
 BUILDING = 31  # ... to build the tree, for each element,
@@ -59,7 +59,7 @@ class Query(Enum):
     @property
     def room(self) -> float:
         """Around bounds: a step ends at positions that are rounded."""
-        return ROOM if self is Query.STEP else 0.0
+        return STEP_PADDING if self is Query.STEP else 0.0
 
 
 class _Tree:
@@ -143,22 +143,24 @@ class Engine:
         """adapts: change to cones where they pay."""
         self.topology, self.plan, self.threads = topology, plan, threads
         # Marks the nodes that are free of self-contact; methods that are compared with ours differ in this.
-        self.mark: Callable[[Scene, Fitted, float, Crew, Tally], None] = mark_free_patches
+        self.mark: Callable[[Scene, Fitted, float, ThreadPool, Tally], None] = mark_free_patches
         self._tree: _Tree | None = None
-        self._kept = Kept()
-        self._cones = _Trial() if adapts and topology.subject.cells is None else None
+        self._kept = Buffers()
+        self._cones = _Trial() if adapts and topology.tested.cells is None else None
         self._jumps = _Jumps()
 
     # ---- queries
 
-    def contacts(self, travel: Travel, crew: Crew, tally: Tally, most: int | None = None) -> list[Found]:
+    def contacts(self, travel: Travel, crew: ThreadPool, tally: Tally, most: int | None = None) -> list[Found]:
         """Every contact during a motion; raises TooManyContacts where there are more than so many."""
         plan, limit = self._plan_for(travel), None if most is None else Limit(most, crew.threads)
         sinks = [AllContacts(plan, limit=limit and (limit, number)) for number in range(crew.threads)]
         self._walk(Query.CONTACTS, travel, plan, sinks, crew, tally)
         return [found for sink in sinks for found in sink.found]
 
-    def contacts_among(self, travel: Travel, pairs: tuple[np.ndarray, ...], crew: Crew, tally: Tally) -> list[Found]:
+    def contacts_among(
+        self, travel: Travel, pairs: tuple[np.ndarray, ...], crew: ThreadPool, tally: Tally
+    ) -> list[Found]:
         """The contacts of given pairs of features, (k, 2) of each kind: no walk."""
         plan, tables = self._plan_for(travel), self.topology.tables
         sinks = [AllContacts(plan) for _ in range(crew.threads)]
@@ -173,21 +175,21 @@ class Engine:
         tally.merge(sink.tally for sink in sinks)
         return [found for sink in sinks for found in sink.found]
 
-    def near(self, travel: Travel, within: float, crew: Crew, tally: Tally) -> list[Near]:
+    def near(self, travel: Travel, within: float, crew: ThreadPool, tally: Tally) -> list[Near]:
         """Pairs of features within a distance, for vertices whose contact radius is half of it."""
         plan = replace(self._plan_for(travel), filters=(), element_filters=("csat",))
         sinks = [NearFeatures(plan, within) for _ in range(crew.threads)]
         self._walk(Query.NEAR, travel, plan, sinks, crew, tally)
         return [found for sink in sinks for found in sink.found]
 
-    def intersections(self, travel: Travel, crew: Crew, tally: Tally) -> list[Crossing]:
+    def intersections(self, travel: Travel, crew: ThreadPool, tally: Tally) -> list[Crossing]:
         """Every pair of faces that intersect at rest."""
         plan = self._plan_for(travel)
         sinks = [Crossings(plan) for _ in range(crew.threads)]
         self._walk(Query.INTERSECTIONS, travel, plan, sinks, crew, tally)
         return [found for sink in sinks for found in sink.found]
 
-    def first_contacts(self, travel: Travel, crew: Crew, tally: Tally) -> First:
+    def first_contacts(self, travel: Travel, crew: ThreadPool, tally: Tally) -> First:
         """The first contact of a motion, and what it takes to verify positions before it."""
         plan = self._plan_for(travel)
         scene, fitted = self._scene(Query.STEP, travel, plan, tally)
@@ -223,7 +225,9 @@ class Engine:
             return self.plan.at_distance()
         return self.plan if self._cones is None else replace(self.plan, has_cones=self._cones.is_on)
 
-    def _walk(self, query: Query, travel: Travel, plan: Plan, sinks: Sequence[Sink], crew: Crew, tally: Tally) -> None:
+    def _walk(
+        self, query: Query, travel: Travel, plan: Plan, sinks: Sequence[Sink], crew: ThreadPool, tally: Tally
+    ) -> None:
         scene, fitted = self._scene(query, travel, plan, tally)
         self._mark(scene, fitted, plan, 0.0, tally)
         with self._front(query, fitted, plan) as front:
@@ -237,7 +241,7 @@ class Engine:
     def _mark(self, scene: Scene, fitted: Fitted, plan: Plan, fuzz: float, tally: Tally) -> None:
         """Normal cones and contours."""
         if plan.has_cones:
-            self.mark(scene, fitted, fuzz, Crew(self.threads), tally)
+            self.mark(scene, fitted, fuzz, ThreadPool(self.threads), tally)
 
     def _scene(self, query: Query, travel: Travel, plan: Plan, tally: Tally) -> tuple[Scene, Fitted]:
         """The scene of a query with its bounds; a tree that is no longer good is built anew."""
@@ -249,9 +253,11 @@ class Engine:
             or (plan.has_cones and tree.hierarchy.patches is None)
         ):
             return self._build(query, travel, plan, tally)
-        scene, crew = Scene(self.topology, tree.hierarchy, travel), Crew(self.threads)
-        fitted = fit(scene, plan, crew, tally, room=query.room, features=query.has_features, kept=self._kept)
-        if tree.has_grown(query, fitted.forest.nodes):
+        scene, crew = Scene(self.topology, tree.hierarchy, travel), ThreadPool(self.threads)
+        fitted = fit(
+            scene, plan, crew, tally, relative_padding=query.room, features=query.has_features, buffers=self._kept
+        )
+        if tree.has_grown(query, fitted.pair_tree.nodes):
             self._jumps.note()
             if self._cones is not None and self._cones.is_on:
                 self._cones.give_up(tree.size)
@@ -264,9 +270,11 @@ class Engine:
 
     def _build(self, query: Query, travel: Travel, plan: Plan, tally: Tally) -> tuple[Scene, Fitted]:
         """With a new tree; what was kept for the old one is of no use (errata 23)."""
-        old, self._tree, crew = self._tree, None, Crew(self.threads)
-        scene, fitted = build(self.topology, travel, plan, crew, tally, room=query.room, features=query.has_features)
-        self._tree = _Tree(scene.hierarchy, query, fitted.forest.nodes)
+        old, self._tree, crew = self._tree, None, ThreadPool(self.threads)
+        scene, fitted = build(
+            self.topology, travel, plan, crew, tally, relative_padding=query.room, features=query.has_features
+        )
+        self._tree = _Tree(scene.hierarchy, query, fitted.pair_tree.nodes)
         if old is not None and old.has_degraded:
             self._tree.excess = old.excess.after_rebuild()
         return scene, fitted
@@ -278,7 +286,7 @@ class Engine:
             yield None
             return
         fronts = self._tree.fronts
-        front = fronts.pop(query, None) or Front(fitted.forest, plan.wanted, SEEDS, self.above_leaves)
+        front = fronts.pop(query, None) or Front(fitted.pair_tree, plan.wanted, SEEDS, self.above_leaves)
         yield front
         front.renew()
         fronts[query] = front

@@ -28,7 +28,7 @@ class Tuning:
         How pairs are discarded by the hierarchy. "boxes" compares bounds. "cones" also leaves out patches that normal
         cones and contours prove to be free of self-contact, and "front" starts where the traversal of the frame before
         stopped; both pay from frame to frame, in a `Detector`. "auto" is "boxes" in a single query; a `Detector`
-        changes to cones where they pay. "brute" looks at every pair (the reference; small meshes only).
+        changes to cones where they pay. "brute" tests every pair (the reference; small meshes only).
     bounds : {"aabb", "16-dop", "18-dop", "24-dop"}
         Bounding volumes of the hierarchy.
     filters : sequence of {"csat", "dnf", "ncf", "plane", "circle", "triangle"}

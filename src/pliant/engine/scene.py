@@ -16,14 +16,14 @@ from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
 from pliant.hierarchy.build import Tree, centres_of, fit_nodes, label_ranges, split_elements
 from pliant.hierarchy.discs import split_into_patches
-from pliant.hierarchy.traverse import ALL, Forest, all_roles
+from pliant.hierarchy.traverse import ALL, PairTree, all_roles
 from pliant.mesh.features import Elements, faces_of
 from pliant.mesh.patches import Patches, patches_of, twins_of
-from pliant.mesh.subjects import Subject, subject_of
+from pliant.mesh.tested import TestedMesh, mesh_to_test
 from pliant.mesh.triangles import TriMesh
 from pliant.runtime.arrays import (
+    Buffers,
     DtypeError,
-    Kept,
     New,
     OptionError,
     ShapeError,
@@ -31,20 +31,20 @@ from pliant.runtime.arrays import (
     require_in_range,
 )
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 
 @dataclass(frozen=True)
 class Topology:
     """What takes part in a query, whatever the positions: a mesh, and the objects that its vertices belong to."""
 
-    subject: Subject
+    tested: TestedMesh
     objects: np.ndarray | None  # (n,) as the user labels them; None: connected components
 
     @cached_property
     def elements(self) -> Elements:
         """What the tree is built over, by id; a surface of faces alone needs no edges for it."""
-        mesh, cells = self.subject.features, self.subject.cells
+        mesh, cells = self.tested.features, self.tested.cells
         if cells is not None:
             table = cells.cell_table
             none = np.full(len(table.corners), -1, np.int32)
@@ -54,24 +54,24 @@ class Topology:
     @cached_property
     def sides(self) -> np.ndarray:
         """(k, 3) edges of the elements of a surface, -1 where there is none."""
-        return self.subject.features._elements.sides
+        return self.tested.features._elements.sides
 
     @cached_property
     def tables(self) -> tuple[np.ndarray, np.ndarray]:
         """Vertices of the faces and of the edges, by kind of pair: VERTEX_FACE, EDGE_EDGE."""
-        return self.subject.features._faces, self.subject.features._edges
+        return self.tested.features._faces, self.tested.features._edges
 
     @cached_property
     def vertices(self) -> np.ndarray:
         """Ids of those that take part."""
-        cells = self.subject.cells
-        return self.subject.features.vertices if cells is None else cells.vertices
+        cells = self.tested.cells
+        return self.tested.features.vertices if cells is None else cells.vertices
 
     def require(self, vertex_count: int) -> None:
         """Every index names one of so many vertices, and every vertex has the label of one object."""
-        if self.subject.volume is not None:
-            self.subject.volume.require_in_range(vertex_count)
-        mesh = self.subject.features
+        if self.tested.volume is not None:
+            self.tested.volume.require_in_range(vertex_count)
+        mesh = self.tested.features
         for indices, name in ((mesh.faces, "faces"), (mesh.loose_edges, "edges"), (mesh.loose_points, "points")):
             require_in_range(indices, name, vertex_count)
         if self.objects is not None:
@@ -81,21 +81,21 @@ class Topology:
         """(n,) int32 label of each vertex, from 0, where it matters; vertices behind the last that takes part may have
         none."""
         if self.objects is None:
-            return None if wanted == ALL else self.subject.features.components
+            return None if wanted == ALL else self.tested.features.components
         return np.unique(self.objects, return_inverse=True)[1].astype(np.int32)
 
     def named(self, vertex_count: int) -> np.ndarray:
         """(n,) labels as the user has them; vertices that take no part belong to -1."""
         if self.objects is not None:
             return self.objects
-        components = self.subject.features.components
+        components = self.tested.features.components
         return np.concatenate((components, np.full(vertex_count - len(components), -1, components.dtype)))
 
 
 def topology_of(mesh: Any, objects: Any = None, interior: bool = True) -> Topology:
     """The gate of meshes; ``Topology.require`` checks the rest, when the number of vertices is known."""
-    labels = None if objects is None else as_array(objects, "objects").copy()  # read again when a tree is built anew
-    return Topology(subject_of(mesh, interior), labels)
+    labels = None if objects is None else as_array(objects, "objects").copy()  # read again when a tree is rebuilt
+    return Topology(mesh_to_test(mesh, interior), labels)
 
 
 def _require_labels(labels: np.ndarray, mesh: TriMesh, vertex_count: int) -> None:
@@ -146,10 +146,10 @@ class Hierarchy:
     @cached_property
     def places(self) -> Places:
         """The elements with all that pairs of features need to know of them."""
-        subject = self._topology.subject
-        if subject.cells is not None:
-            return Places(subject.cells, self.tree, self.leaves, self.labels)
-        return Places(subject.features, self.tree, self._with_sides, self.labels)
+        tested = self._topology.tested
+        if tested.cells is not None:
+            return Places(tested.cells, self.tree, self.leaves, self.labels)
+        return Places(tested.features, self.tree, self._with_sides, self.labels)
 
     @cached_property
     def assignment(self) -> Assignment:
@@ -168,78 +168,89 @@ class Scene:
 class Fitted(NamedTuple):
     """What depends on the motion that is left: bounds of everything up to some horizon."""
 
-    forest: Forest
-    features: FittedFeatures | None  # None where only whole elements are looked at
+    pair_tree: PairTree
+    features: FittedFeatures | None  # None where only whole elements are examined
 
     @property
     def of_features(self) -> FittedFeatures:
-        """Where pairs of features are looked at."""
+        """Where pairs of features are examined."""
         assert self.features is not None
         return self.features
 
 
 def build(
-    topology: Topology, travel: Travel, plan: Plan, crew: Crew, tally: Tally, *, room: float = 0.0,
+    topology: Topology, travel: Travel, plan: Plan, pool: ThreadPool, tally: Tally, *, relative_padding: float = 0.0,
     features: bool = True,
 ) -> tuple[Scene, Fitted]:  # fmt: skip
     """A scene with a new tree, and its bounds for the whole motion.
 
-    room: as for ``bound_vertices``; features: pairs of vertices, edges and faces are wanted, not only of elements.
+    relative_padding: as for ``bound_vertices``; features: pairs of vertices, edges and faces are wanted, not only of
+    elements.
     """
     clock = time.perf_counter()
     elements = topology.elements
     if features or plan.has_cones:
         _ = topology.tables
     clock = tally.lap("topology", clock)
-    vertices = _bound_vertices(travel, plan, 1.0, room, crew, np.empty)
-    by_id = bound_union(vertices, elements.corners, crew)
+    vertices = _bound_vertices(travel, plan, 1.0, relative_padding, pool, np.empty)
+    by_id = bound_union(vertices, elements.corners, pool)
     clock = tally.lap("bounds", clock)
     if plan.has_cones:
         twin = twins_of(topology.sides, len(topology.tables[EDGE_EDGE]))
-        tree = split_into_patches(centres_of(by_id), twin, crew)
+        tree = split_into_patches(centres_of(by_id), twin, pool)
     else:
-        tree = split_elements(by_id, crew)
+        tree = split_elements(by_id, pool)
     hierarchy = Hierarchy(topology, tree, plan, len(travel.x0))
     if features:
         _ = hierarchy.assignment
     _ = hierarchy.patches
     clock = tally.lap("hierarchy", clock)
     scene = Scene(topology, hierarchy, travel)
-    fitted = _fitted(scene, vertices, np.take(by_id, tree.order, axis=0), 1.0, crew, Kept(), features)
+    fitted = _fitted(scene, vertices, np.take(by_id, tree.order, axis=0), 1.0, pool, Buffers(), features)
     tally.lap("fit", clock)
     return scene, fitted
 
 
 def fit(
-    scene: Scene, plan: Plan, crew: Crew, tally: Tally, *, horizon: float = 1.0, room: float = 0.0,
-    features: bool = True, kept: Kept | None = None,
+    scene: Scene, plan: Plan, pool: ThreadPool, tally: Tally, *, horizon: float = 1.0, relative_padding: float = 0.0,
+    features: bool = True, buffers: Buffers | None = None,
 ) -> Fitted:  # fmt: skip
-    """Bounds of features and nodes for the motion up to the horizon, with some room around.
+    """Bounds of features and nodes for the motion up to the horizon, padded.
 
-    kept: room of an earlier frame, whose bounds are lost.
+    buffers: relative_padding of an earlier frame, whose bounds are lost.
     """
-    clock, kept = time.perf_counter(), kept or Kept()
-    vertices = _bound_vertices(scene.travel, plan, horizon, room, crew, kept.named("vertices"))
-    places = bound_union(vertices, scene.hierarchy.leaves.corners, crew, kept.named("places"))
-    fitted = _fitted(scene, vertices, places, horizon, crew, kept, features)
+    clock, buffers = time.perf_counter(), buffers or Buffers()
+    vertices = _bound_vertices(scene.travel, plan, horizon, relative_padding, pool, buffers.named("vertices"))
+    places = bound_union(vertices, scene.hierarchy.leaves.corners, pool, buffers.named("places"))
+    fitted = _fitted(scene, vertices, places, horizon, pool, buffers, features)
     tally.lap("fit", clock)
     return fitted
 
 
-def _bound_vertices(travel: Travel, plan: Plan, horizon: float, room: float, crew: Crew, new: New) -> np.ndarray:
+def _bound_vertices(
+    travel: Travel, plan: Plan, horizon: float, relative_padding: float, pool: ThreadPool, new: New
+) -> np.ndarray:
     if plan.is_brute:
         return unbounded(len(travel.x0))
-    return bound_vertices(travel.x0, travel.x1, plan.bounds, horizon, room, travel.contact_radius, crew, new)
+    return bound_vertices(
+        travel.x0, travel.x1, plan.bounds, horizon, relative_padding, travel.contact_radius, pool, new
+    )
 
 
 def _fitted(
-    scene: Scene, vertices: np.ndarray, places: np.ndarray, horizon: float, crew: Crew, kept: Kept, features: bool
+    scene: Scene,
+    vertices: np.ndarray,
+    places: np.ndarray,
+    horizon: float,
+    pool: ThreadPool,
+    buffers: Buffers,
+    features: bool,
 ) -> Fitted:
     """vertices, places : bounds of the vertices by id, and of the elements by place"""
     hierarchy = scene.hierarchy
-    nodes = fit_nodes(places, hierarchy.tree.begin, crew, kept.named("nodes"))
+    nodes = fit_nodes(places, hierarchy.tree.begin, pool, buffers.named("nodes"))
     free, bounds, roles = np.zeros(len(nodes), np.int8), None, all_roles(len(places))
     if features:
-        bounds = hierarchy.assignment.fit(scene.travel, vertices, places, horizon, crew, kept)
+        bounds = hierarchy.assignment.fit(scene.travel, vertices, places, horizon, pool, buffers)
         roles = hierarchy.assignment.roles
-    return Fitted(Forest(nodes, places, hierarchy.tree.begin, free, hierarchy.label_range, roles), bounds)
+    return Fitted(PairTree(nodes, places, hierarchy.tree.begin, free, hierarchy.label_range, roles), bounds)

@@ -111,13 +111,13 @@ class AllContacts(Features):
 
     horizon = 1.0  # contacts later than this are not wanted
 
-    def __init__(self, plan: Plan, fuzz: float = 0.0, limit: tuple[Limit, int] | None = None) -> None:
-        """fuzz: what is discarded stays free of contact if vertices are off by this much; limit: with which sink of it
-        this is."""
+    def __init__(self, plan: Plan, position_error: float = 0.0, limit: tuple[Limit, int] | None = None) -> None:
+        """position_error: what is discarded stays free of contact if vertices are off by this much; limit: with which
+        sink of it this is."""
         super().__init__(plan)
         self.found: list[Found] = []
         self._limit = limit
-        self._filters, self._fuzz = tuple(FILTERS.index(name) for name in plan.filters), fuzz
+        self._filters, self._position_error = tuple(FILTERS.index(name) for name in plan.filters), position_error
         self._toi, self._toi_upper = np.empty(9 * BLOCK), np.empty(9 * BLOCK)
         self._status = np.empty(9 * BLOCK, np.int8)
 
@@ -131,7 +131,7 @@ class AllContacts(Features):
         motion = travel.x0, travel.x1, travel.contact_radius
         for which in self._filters:
             clock = time.perf_counter()
-            kept = sieve(kind, which, *motion, table, pairs, count, self.horizon, self._fuzz)
+            kept = sieve(kind, which, *motion, table, pairs, count, self.horizon, self._position_error)
             self.tally.add(FILTERS[which], count, kept, time.perf_counter() - clock)
             count = kept
         return count
@@ -187,7 +187,7 @@ class Crossings:
         if count == 0:
             return
         faces, status, segments = self._faces[:count], self._status[:count], self._segments[:count]
-        table = scene.topology.subject.features._faces
+        table = scene.topology.tested.features._faces
         if decide_triangles(scene.travel.x0, table, faces, status, segments, self.tally):
             hit = np.flatnonzero(status != MISS)
             self.found.append(Crossing(faces[hit], segments[hit], status[hit] == FLAT))

@@ -11,20 +11,22 @@ from pliant.elementary.measure import Near as NearColumns
 from pliant.elementary.witness import fill_near, note_contacts
 from pliant.engine.sinks import Crossing, Found, Near
 from pliant.engine.travel import Travel
-from pliant.mesh.subjects import Subject
+from pliant.mesh.tested import TestedMesh
 from pliant.pairs.order import canonical_order
 from pliant.results.contacts import Contacts, Intersections, Proximity
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import ALONE, Crew
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 
-def tabulate(subject: Subject, travel: Travel | None, found: list[Found], tally: Tally, crew: Crew = ALONE) -> Contacts:
+def tabulate(
+    tested: TestedMesh, travel: Travel | None, found: list[Found], tally: Tally, pool: ThreadPool = SERIAL
+) -> Contacts:
     """Contacts, with their points; travel: None where nothing moved yet."""
     count = sum(len(f.toi) for f in found)
     kinds, elements, quads = np.empty(count, np.int8), np.empty((count, 2), np.int32), np.empty((count, 4), np.int32)
     toi, toi_upper, status, points = np.empty(count), np.empty(count), np.empty(count, np.int8), empty_closest(count)
     cells, inversion, begin = np.empty((count, 2), np.int32), np.empty(count, bool), 0
-    tables = (subject.features._faces, subject.features._edges) if count else ()
+    tables = (tested.features._faces, tested.features._edges) if count else ()
     for kind in KINDS if count else ():
         rows = [f for f in found if f.kind == kind]
         pairs = np.concatenate([np.empty((0, 2), np.int32), *(f.pairs for f in rows)])
@@ -37,8 +39,8 @@ def tabulate(subject: Subject, travel: Travel | None, found: list[Found], tally:
         quads[part] = quads_of(kind, tables[kind], elements[part])
         if travel is not None:
             out = Closest(points.distance[part], points.weights[part], points.normal[part])
-            note_contacts(kind, (travel.x0, travel.x1), travel.approach, quads[part], toi[part], out, crew)
-        elements[part], cells[part], inversion[part] = subject.sides(kind, elements[part])
+            note_contacts(kind, (travel.x0, travel.x1), travel.approach, quads[part], toi[part], out, pool)
+        elements[part], cells[part], inversion[part] = tested.sides(kind, elements[part])
     columns = kinds, elements, quads, toi, toi_upper, points.weights, points.normal, points.distance, status
     return Contacts(*columns, cells, inversion, stages=tally.stages())
 
@@ -60,13 +62,13 @@ def pairs_by_kind(found: list[Near]) -> tuple[np.ndarray, np.ndarray]:
     return vertex_face, edge_edge
 
 
-def tabulate_near(subject: Subject, x: np.ndarray, found: list[Near], tally: Tally, crew: Crew) -> Proximity:
+def tabulate_near(tested: TestedMesh, x: np.ndarray, found: list[Near], tally: Tally, pool: ThreadPool) -> Proximity:
     """Pairs of features with their distances and closest points."""
     pairs = pairs_by_kind(found)
     near, split = empty_near(sum(map(len, pairs))), len(pairs[VERTEX_FACE])
-    tables = subject.features._faces, subject.features._edges
+    tables = tested.features._faces, tested.features._edges
     for kind, rows in ((VERTEX_FACE, slice(None, split)), (EDGE_EDGE, slice(split, None))):
         out = NearColumns(*(column[rows] for column in near))
-        fill_near(kind, x, tables[kind], pairs[kind], out, crew)
+        fill_near(kind, x, tables[kind], pairs[kind], out, pool)
     kinds = np.repeat(np.array(KINDS, np.int8), (split, len(near.distance) - split))
     return Proximity(kinds, *near, stages=tally.stages())

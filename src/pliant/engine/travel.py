@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.arithmetic.bernstein import unit_factor
-from pliant.bounds.kdops import NO_REACH
+from pliant.bounds.kdops import NO_PADDING
 from pliant.elementary.advance import Approach, approach_of, tolerance_of
 from pliant.elementary.paths import largest_of, straight_paths
 from pliant.filters.axes.separation import ALLOWED
@@ -30,14 +30,14 @@ def travel_of(x0: np.ndarray, x1: np.ndarray, approach: Approach | None = None) 
     """From x0 to x1; approach: None where contact is at distance 0 and on straight paths."""
     # At least so much that a rounding error of the denormals, 5e-324, is a small part of its rounding error too.
     largest = max(1e-300, _largest(x0), _largest(x1))
-    radius = NO_REACH if approach is None else contact_radius(approach)
+    radius = NO_PADDING if approach is None else contact_radius(approach)
     return Travel(x0, x1, False, approach, radius, largest, unit_factor((largest, largest, largest)))
 
 
 def rest_at(x: np.ndarray, approach: Approach | None = None) -> Travel:
     """No motion: what is at x."""
     largest = max(1e-300, _largest(x))
-    radius = NO_REACH if approach is None else contact_radius(approach)
+    radius = NO_PADDING if approach is None else contact_radius(approach)
     return Travel(x, x, True, approach, radius, largest, unit_factor((largest, largest, largest)))
 
 
@@ -58,7 +58,7 @@ def shortened(travel: Travel, x1: np.ndarray, vertices: np.ndarray) -> Travel:
 def contact_radius(approach: Approach) -> np.ndarray:
     """(n,) how far from its chord a vertex can be in contact: radius, tolerance and bend of the path.
 
-    With room for what advancement allows for rounding, half of it for each of two vertices: what a filter leaves out,
+    Including what advancement allows for rounding, half of it for each of two vertices: what a filter leaves out,
     advancement would not have reported.
     """
     rounding = 0.5 * ALLOWED * largest_of(approach.paths) + 0.5 * ALLOWED * float(approach.radii.max(initial=0.0))

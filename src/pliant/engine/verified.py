@@ -16,7 +16,7 @@ from pliant.engine.sinks import AllContacts, Near
 from pliant.engine.travel import Travel, shortened
 from pliant.engine.walk import walk
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 # Positions stay back by this part of the step, and what meets nevertheless by so many times as much in each round: the
 # sixth takes it back to x0. Each round looks at all pairs of what was drawn back, so that few are better than many.
@@ -26,18 +26,20 @@ _BACK, _FURTHER = 2.0**-36, 64.0
 _ROUNDS = 60
 
 
-def verified_positions(scene: Scene, plan: Plan, near: list[Near], t: float, crew: Crew, tally: Tally) -> np.ndarray:
+def verified_positions(
+    scene: Scene, plan: Plan, near: list[Near], t: float, pool: ThreadPool, tally: Tally
+) -> np.ndarray:
     """Positions just before x0 + t (x1 - x0) such that the motion from x0 to them is free of contact after rounding.
 
     Rounding moves each vertex by an ulp, which can close the gap that is left a moment before the contact, or that of
     features which move along with each other at a distance of some ulps. So step back a little and look whether the
-    rounded motion is free. At first only near pairs have to be looked at. What is not near has been proved apart with
-    room for positions that are off by POSITION_ERROR: bounds have it (ROOM), filters of features and culled patches are
-    told (fuzz), and the slack of the filters of elements holds it (``filters/axes/separation``: SLACK, ALLOWED).
-    Their proofs are for the motion up to a horizon, and along an axis a difference that is above the room at both
-    ends is so on the way to t. The vertices of pairs that meet are drawn back further, and no others; all of their
-    pairs are looked at again, since they no longer move in step with the rest. It ends, for a vertex never moves on
-    again, and nothing meets at x0.
+    rounded motion is free. At first only near pairs have to be examined. What is not near has been proved apart for
+    all positions that are off by at most POSITION_ERROR: bounds are padded by it (STEP_PADDING), filters of features
+    and culled patches get it as an argument (position_error), and the error bound of the filters of elements includes
+    it (``filters/axes/separation``: AXIS_ERROR, ALLOWED). Their proofs are for the motion up to a horizon, and along an
+    axis a difference that is above the bound at both ends is so on the way to t. The vertices of pairs that meet are
+    drawn back further, and no others; all of their pairs are tested again, since they no longer move in step with the
+    rest. It ends, for a vertex never moves on again, and nothing meets at x0.
     """
     travel = scene.travel
     x0, x1 = travel.x0, travel.x1
@@ -52,7 +54,7 @@ def verified_positions(scene: Scene, plan: Plan, near: list[Near], t: float, cre
         there = shortened(travel, positions, scene.topology.vertices)
         clock, drawn = time.perf_counter(), back > _BACK
         if drawn.any():
-            looked_at, meeting = _meeting_where_drawn(scene, plan, there, drawn, crew)
+            looked_at, meeting = _meeting_where_drawn(scene, plan, there, drawn, pool)
         else:
             looked_at, meeting = sum(len(one.pairs) for one in near), _meeting(scene, near, there)
         tally.add("verification", looked_at, len(meeting), time.perf_counter() - clock)
@@ -102,14 +104,14 @@ class _Touched(AllContacts):
 
 
 def _meeting_where_drawn(
-    scene: Scene, plan: Plan, there: Travel, drawn: np.ndarray, crew: Crew
+    scene: Scene, plan: Plan, there: Travel, drawn: np.ndarray, pool: ThreadPool
 ) -> tuple[int, np.ndarray]:
-    """How many pairs of elements with a vertex that is drawn back, (n,) bool, were looked at, and (k, 4) vertices of
+    """How many pairs of elements with a vertex that is drawn back, (n,) bool, were examined, and (k, 4) vertices of
     the pairs of features that meet during a motion."""
     moved = Scene(scene.topology, scene.hierarchy, there)
-    fitted = fit(moved, plan, Crew(crew.threads), Tally())
+    fitted = fit(moved, plan, ThreadPool(pool.threads), Tally())
     at_places: np.ndarray = np.any(drawn[scene.hierarchy.leaves.corners], axis=1)
-    sinks = [_Touched(plan, at_places) for _ in range(crew.threads)]
-    walk(moved, lambda: fitted, plan, sinks, Crew(crew.threads), Tally())
+    sinks = [_Touched(plan, at_places) for _ in range(pool.threads)]
+    walk(moved, lambda: fitted, plan, sinks, ThreadPool(pool.threads), Tally())
     quads = [quads_of(f.kind, scene.topology.tables[f.kind], f.pairs) for sink in sinks for f in sink.found]
     return sum(sink.looked_at for sink in sinks), np.concatenate([np.empty((0, 4), np.int32), *quads])

@@ -14,7 +14,7 @@ from pliant.engine.scene import Fitted, Scene
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, go_on
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew, Stopped
+from pliant.runtime.threads import Stopped, ThreadPool
 
 # Element pairs of a block: 8192 pairs make some 20,000 feature pairs, which stay in the second-level cache from the
 # expansion to the elementary test, and the calls from Python (5 us each) stay below a percent of the time.
@@ -76,7 +76,7 @@ class Sink(Protocol):
 
 
 def walk(
-    scene: Scene, fitted: Callable[[], Fitted], plan: Plan, sinks: Sequence[Sink], crew: Crew, tally: Tally,
+    scene: Scene, fitted: Callable[[], Fitted], plan: Plan, sinks: Sequence[Sink], pool: ThreadPool, tally: Tally,
     front: Front | None = None, share: int = SHARE,
 ) -> None:  # fmt: skip
     """All pairs that may meet, each once, into the sinks, one for each thread.
@@ -85,11 +85,11 @@ def walk(
     """
     if fitted().features is not None and plan.is_dynamic and not scene.hierarchy.assignment.is_dynamic:
         tally.add("static assignment: too many orphans", 0, 0, 0.0)
-    walkers = [Walker(plan, crew, sink, front) for sink in sinks]
-    chunks = chunks_of(scene, fitted(), plan, crew.threads, front, share)
-    crew.run(lambda worker, chunk: walkers[worker].run(scene, fitted(), chunk), chunks)
+    walkers = [Walker(plan, pool, sink, front) for sink in sinks]
+    chunks = chunks_of(scene, fitted(), plan, pool.threads, front, share)
+    pool.run(lambda worker, chunk: walkers[worker].run(scene, fitted(), chunk), chunks)
     at_work = walkers[: max(1, len(chunks))]
-    Crew(crew.threads).run(lambda _, walker: walker.finish(scene, fitted()), at_work)
+    ThreadPool(pool.threads).run(lambda _, walker: walker.finish(scene, fitted()), at_work)
     tally.merge(sink.tally for sink in sinks)
 
 
@@ -97,20 +97,20 @@ def chunks_of(
     scene: Scene, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None, share: int = CHUNKS
 ) -> list[Chunk]:
     """What the threads take one by one: parts of the front (None: all elements), then slices of what is listed, and of
-    elements that are looked at with themselves."""
+    elements that are examined with themselves."""
     listed = _slices(scene, fitted)
     if len(scene.hierarchy.tree.order) < 2:
         return listed
     if plan.is_brute:
         return [Everything(), *listed]
     parts = max(1, min(CHUNKS * threads, len(scene.hierarchy.tree.order) // LEAST))
-    pairs = _dealt(*cut_through(fitted.forest, plan.wanted, SEEDS), parts) if front is None else front.pairs
+    pairs = _dealt(*cut_through(fitted.pair_tree, plan.wanted, SEEDS), parts) if front is None else front.pairs
     ends = _ends(len(pairs), parts, share * threads)
     return [*(Part(pairs, first, end) for first, end in itertools.pairwise(ends)), *listed]
 
 
 def _slices(scene: Scene, fitted: Fitted) -> list[Chunk]:
-    if fitted.features is None:  # only whole elements are looked at
+    if fitted.features is None:  # only whole elements are examined
         return []
     assignment, count = scene.hierarchy.assignment, len(scene.hierarchy.tree.order)
     step, most = 6 * BLOCK, max(map(len, assignment.listed))
@@ -141,8 +141,8 @@ def _dealt(pairs: np.ndarray, level: int, parts: int) -> np.ndarray:
 class Walker:
     """One thread's way through the hierarchy; blocks of pairs of elements go to its sink."""
 
-    def __init__(self, plan: Plan, crew: Crew, sink: Sink, front: Front | None = None) -> None:
-        self._plan, self._crew, self._sink, self._front = plan, crew, sink, front
+    def __init__(self, plan: Plan, pool: ThreadPool, sink: Sink, front: Front | None = None) -> None:
+        self._plan, self._pool, self._sink, self._front = plan, pool, sink, front
         self._stack = np.empty((STACK_SIZE, 2), np.int32)
         self._stops = np.empty((0 if front is None else BLOCK, 2), np.int32)
         self._block = np.empty((BLOCK, 2), np.int32)
@@ -168,7 +168,7 @@ class Walker:
         """Pass on the pairs that are waiting."""
         count, self._waiting = self._waiting, 0
         if count:
-            if self._crew.stopped:
+            if self._pool.stopped:
                 raise Stopped
             self._sink.take(scene, fitted, self._block, count)
 
@@ -186,7 +186,7 @@ class Walker:
         state = State(taken=part.first, emitted=self._waiting)
         while not state.done:
             clock = time.perf_counter()
-            state = go_on(fitted.forest, self._plan.wanted, len(fitted.forest.nodes), lowest, buffers, state)
+            state = go_on(fitted.pair_tree, self._plan.wanted, len(fitted.pair_tree.nodes), lowest, buffers, state)
             tally.add("traversal", state.compared, state.emitted - self._waiting, time.perf_counter() - clock)
             self._waiting = state.emitted
             if state.stopped:

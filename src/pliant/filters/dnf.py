@@ -7,12 +7,12 @@ One test serves vertex-face and edge-edge pairs: both ask whether the same four 
 
 from __future__ import annotations
 
-from pliant.arithmetic.bernstein import F_ERROR, F_LOOSE, cubic
+from pliant.arithmetic.bernstein import F_ERROR, F_RELATIVE, cubic
 from pliant.runtime.jit import helper
 
 
 @helper
-def never_coplanar(start, end, m, normal, loose):
+def never_coplanar(start, end, m, normal, relative_error):
     b0, b1, b2, b3 = cubic(start[2], end[2], normal)
-    error = (F_ERROR + F_LOOSE * loose) * m[0] * m[1] * m[2]
+    error = (F_ERROR + F_RELATIVE * relative_error) * m[0] * m[1] * m[2]
     return min(min(b0, b1), min(b2, b3)) > error or max(max(b0, b1), max(b2, b3)) < -error

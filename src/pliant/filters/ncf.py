@@ -7,14 +7,14 @@ the paper, one edge of the triangle separates (VF), or both ends of one edge sta
 M - N = |n|^2 making the "same sign for both" of Algorithm 2 automatic.
 
 As printed, for the whole motion at once, that culls 50 to 65 % of what DNF leaves on the truth scenes (35 % at three
-times the step): the separating edge changes on the way, and Bernstein coefficients are loose over a long motion. So
-the motion is halved, up to four times, where it does not succeed; a part in which the points are never coplanar needs
-no proof. Then it culls 93 to 98 %.
+times the step): the separating edge changes on the way, and Bernstein coefficients are wide bounds over a long motion.
+So the motion is halved, up to four times, where it does not succeed; a part in which the points are never coplanar
+needs no proof. Then it culls 93 to 98 %.
 """
 
 from __future__ import annotations
 
-from pliant.arithmetic.bernstein import INSIDE_ERROR, INSIDE_LOOSE, cross_controls, quartic, restrict
+from pliant.arithmetic.bernstein import INSIDE_ERROR, INSIDE_RELATIVE, cross_controls, quartic, restrict
 from pliant.arithmetic.kinds import VERTEX_FACE
 from pliant.filters.dnf import never_coplanar
 from pliant.runtime.jit import helper
@@ -23,7 +23,7 @@ _DEEPEST = 4  # halvings; more cull little: 1 / 16 of a motion is short against 
 
 
 @helper
-def never_meet(kind, start, end, m, loose):
+def never_meet(kind, start, end, m, relative_error):
     """DNF or NCF succeeds on every part of the motion."""
     level, index = 0, 0
     while True:
@@ -32,8 +32,8 @@ def never_meet(kind, start, end, m, loose):
         if level > 0:
             first, last = restrict(start, end, index * width), restrict(start, end, (index + 1) * width)
         normal = cross_controls(first[0], first[1], last[0], last[1])
-        if (level > 0 and never_coplanar(first, last, m, normal, loose)) or never_inside(
-            kind, first, last, m, normal, loose
+        if (level > 0 and never_coplanar(first, last, m, normal, relative_error)) or never_inside(
+            kind, first, last, m, normal, relative_error
         ):
             index += 1
             while level > 0 and index % 2 == 0:
@@ -47,9 +47,9 @@ def never_meet(kind, start, end, m, loose):
 
 
 @helper
-def never_inside(kind, start, end, m, normal, loose):
+def never_inside(kind, start, end, m, normal, relative_error):
     """The point of contact would be outside of a feature, for one and the same reason during the whole motion."""
-    error = INSIDE_ERROR + INSIDE_LOOSE * loose
+    error = INSIDE_ERROR + INSIDE_RELATIVE * relative_error
     m12 = m[0] * m[1]
     error_b = error * m12 * m[1] * m[2]
     b = quartic(cross_controls(start[2], start[1], end[2], end[1]), normal)

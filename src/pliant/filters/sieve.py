@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pliant.arithmetic.bernstein import (
     CUT_OFF,
-    LOOSEST,
+    LARGEST_RELATIVE_ERROR,
     cross_controls,
     in_range,
-    looseness,
     magnitudes,
+    relative_error_of,
     restrict,
     scaled,
     unit_factor,
@@ -29,12 +29,12 @@ GAP_FILTERS = ("csat", "plane", "circle", "triangle")  # that can keep them apar
 
 
 @kernel
-def sieve(kind, which, x0, x1, reach, table, pairs, count, horizon, fuzz):
+def sieve(kind, which, x0, x1, padding, table, pairs, count, horizon, position_error):
     """Keep the pairs (rows 0 .. count - 1) that the filter cannot discard, in place and in order; returns how many.
 
     Only contacts up to the horizon are of interest: the motion up to there is again linear motion. What is discarded is
-    free of contact for every motion whose vertices are off by at most fuzz in each coordinate. reach: (n,) how far
-    around it a vertex goes, or none; only GAP_FILTERS know what to do with it.
+    free of contact for every motion whose vertices are off by at most position_error in each coordinate. padding: (n,)
+    how far around it a vertex goes, or none; only GAP_FILTERS know what to do with it.
     """
     kept = 0
     for p in range(count):
@@ -46,34 +46,44 @@ def sieve(kind, which, x0, x1, reach, table, pairs, count, horizon, fuzz):
             start, end, m = scaled(start, factor), scaled(end, factor), scale(m, factor)
         else:
             factor = 1.0
-        loose = 0.0
+        relative_error = 0.0
         if horizon < 1.0:
             end = restrict(start, end, horizon)
             m = magnitudes(start, end)
-            loose = CUT_OFF
+            relative_error = CUT_OFF
         surely_apart = False
         if in_range(m):
             if which != DNF and which != NCF:
-                gap = gap_of(kind, reach, q) * factor
+                gap = gap_of(kind, padding, q) * factor
                 if which == CSAT:
                     # With a gap it is advancement that decides, five times as slow: more axes.
                     surely_apart = (
-                        (gap > 0.0 and apart_by_plane(kind, start, end, m, loose, fuzz * factor, gap))
-                        or apart_by_centres(kind, start, end, m, loose, fuzz * factor, gap)
-                        or (gap > 0.0 and apart_by_sides(kind, start, end, m, loose, fuzz * factor, gap))
+                        (
+                            gap > 0.0
+                            and apart_by_plane(kind, start, end, m, relative_error, position_error * factor, gap)
+                        )
+                        or apart_by_centres(kind, start, end, m, relative_error, position_error * factor, gap)
+                        or (
+                            gap > 0.0
+                            and apart_by_sides(kind, start, end, m, relative_error, position_error * factor, gap)
+                        )
                     )
                 elif which == PLANE:
-                    surely_apart = apart_by_plane(kind, start, end, m, loose, fuzz * factor, gap)
+                    surely_apart = apart_by_plane(kind, start, end, m, relative_error, position_error * factor, gap)
                 else:
-                    surely_apart = apart_by_circle(kind, start, end, m, loose, fuzz * factor, gap)
+                    surely_apart = apart_by_circle(kind, start, end, m, relative_error, position_error * factor, gap)
             else:
-                if fuzz > 0.0:
-                    loose += looseness(m, fuzz * factor)
+                if position_error > 0.0:
+                    relative_error += relative_error_of(m, position_error * factor)
                 if which == DNF:
                     normal = cross_controls(start[0], start[1], end[0], end[1])
-                    surely_apart = loose <= LOOSEST and never_coplanar(start, end, m, normal, loose)
+                    surely_apart = relative_error <= LARGEST_RELATIVE_ERROR and never_coplanar(
+                        start, end, m, normal, relative_error
+                    )
                 else:
-                    surely_apart = loose <= LOOSEST and never_meet(kind, start, end, m, loose)
+                    surely_apart = relative_error <= LARGEST_RELATIVE_ERROR and never_meet(
+                        kind, start, end, m, relative_error
+                    )
         if not surely_apart:
             pairs[kept, 0], pairs[kept, 1] = pairs[p, 0], pairs[p, 1]
             kept += 1
@@ -81,12 +91,12 @@ def sieve(kind, which, x0, x1, reach, table, pairs, count, horizon, fuzz):
 
 
 @helper
-def gap_of(kind, reach, q):
-    """How close the features with vertices q may come, at most: the reach of either added up, rounded up."""
-    if len(reach) == 0:
+def gap_of(kind, padding, q):
+    """How close the features with vertices q may come, at most: the padding of either added up, rounded up."""
+    if len(padding) == 0:
         return 0.0
     if kind == VERTEX_FACE:
-        gap = reach[q[0]] + max(reach[q[1]], max(reach[q[2]], reach[q[3]]))
+        gap = padding[q[0]] + max(padding[q[1]], max(padding[q[2]], padding[q[3]]))
     else:
-        gap = max(reach[q[0]], reach[q[1]]) + max(reach[q[2]], reach[q[3]])
+        gap = max(padding[q[0]], padding[q[1]]) + max(padding[q[2]], padding[q[3]])
     return gap * GAP

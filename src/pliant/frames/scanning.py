@@ -1,4 +1,4 @@
-"""A whole sequence, looked at frame by frame with what the frames have in common kept."""
+"""A whole sequence, examined frame by frame with what the frames have in common kept."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ScannedFrame(NamedTuple):
     intersections : at rest in this frame; None where they were not asked for
     seconds : (2,) that the contacts and the intersections took
     place : in the sequence, from 0
-    points : (k, 3) where the contacts happen; None where there are no contacts to tell of
+    points : (k, 3) where the contacts happen; None where there are no contacts
     inverted : (c,) ids of the solid cells that are inside out or flat; None where there are no solids, or intersections
         were not asked for
     turned : (t,) ids of those that were not so in the frame before
@@ -131,7 +131,7 @@ class Scan:
 
     @cached_property
     def mesh(self) -> TriMesh:
-        """The triangles that were looked at: edge ids of contacts are rows of its edges."""
+        """The triangles that were examined: edge ids of contacts are rows of its edges."""
         return TriMesh(self.sequence.faces)
 
     @cached_property
@@ -241,7 +241,7 @@ def scan(
 ) -> Scan:
     """Every contact between frames and every intersection in a frame, of a whole sequence.
 
-    Of solid cells, the boundary is looked at, and in each frame which of them are inside out or flat.
+    Of solid cells, the boundary is examined, and in each frame which of them are inside out or flat.
 
     Parameters
     ----------

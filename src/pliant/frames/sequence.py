@@ -38,7 +38,7 @@ class Sequence:
 
     faces : (m, 3) vertex ids of the triangles; for cells, of their boundary
     frames : an array (f, n, 3), or an object with a length that gives frame i, (n, 3), when indexed: then only the
-        frames that are being looked at are in memory
+        frames that are being examined are in memory
     cells : kind of cell to (k, corners) vertex ids, as for ``pliant.VolumeMesh``; `faces` may be left out then
     times : (f,) seconds; default: the numbers of the frames
     objects : (n,) label of the object that each vertex belongs to; default: connected components
@@ -166,7 +166,7 @@ class _Chosen:
 
 
 class _Together:
-    """Frames in which vertices that were merged are looked at: whether they are still at one position."""
+    """Frames in which vertices that were merged are examined: whether they are still at one position."""
 
     def __init__(self, frames: Frames, merging: Merging) -> None:
         self._frames, self._merging = frames, merging

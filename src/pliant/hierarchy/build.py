@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.runtime.arrays import New
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import ALONE, Crew
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 # Elements of a leaf: from LEAF_SIZE / 2 to LEAF_SIZE. Measured on cloth-ball, traversal with 2, 4, 8: see bench/README.
 LEAF_SIZE = 4
@@ -41,15 +41,15 @@ def depth_for(count: int) -> int:
     return depth
 
 
-def split_elements(element_bounds: np.ndarray, crew: Crew) -> Tree:
+def split_elements(element_bounds: np.ndarray, pool: ThreadPool) -> Tree:
     """The tree over elements with the given bounds, (k, 2 axes)."""
     count = len(element_bounds)
     depth = depth_for(count)
     centres = centres_of(element_bounds)
     top = top_levels(count, depth)
     for level in range(top):
-        crew.run(lambda _, i, level=level: split_below(centres, level, i, level + 1), range(1 << level))
-    crew.run(lambda _, i: split_below(centres, top, i, depth), range(1 << top))
+        pool.run(lambda _, i, level=level: split_below(centres, level, i, level + 1), range(1 << level))
+    pool.run(lambda _, i: split_below(centres, top, i, depth), range(1 << top))
     begin = (np.arange((1 << depth) + 1, dtype=np.int64) * count) >> depth
     return Tree(centres[:, 3].astype(np.int32), begin, depth)
 
@@ -144,7 +144,9 @@ def _median_of_three(a, b, c):
     return max(min(a, b), min(max(a, b), c))
 
 
-def fit_nodes(place_bounds: np.ndarray, begin: np.ndarray, crew: Crew = ALONE, new: New = np.empty) -> np.ndarray:
+def fit_nodes(
+    place_bounds: np.ndarray, begin: np.ndarray, pool: ThreadPool = SERIAL, new: New = np.empty
+) -> np.ndarray:
     """(2**(depth + 1), 2 axes) bounds of all nodes by heap index, 1 is the root, from those of the elements by place.
 
     Bounds of a node without elements are turned inside out, and overlap nothing.
@@ -152,7 +154,7 @@ def fit_nodes(place_bounds: np.ndarray, begin: np.ndarray, crew: Crew = ALONE, n
     leaves = len(begin) - 1
     out, top = new((2 * leaves, place_bounds.shape[1])), 1 << top_levels(len(place_bounds), leaves.bit_length() - 1)
     out[0] = 0.0  # there is no such node
-    crew.run(lambda _, node: _fit_below(place_bounds, begin, out, node), range(top, 2 * top))
+    pool.run(lambda _, node: _fit_below(place_bounds, begin, out, node), range(top, 2 * top))
     _unite_children(out, 1, top)
     return out
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.hierarchy.build import LARGEST_LEAF, Tree, depth_for, select, top_levels
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 
 class _Work(NamedTuple):
@@ -29,7 +29,7 @@ class _Work(NamedTuple):
     distance: np.ndarray  # (k, 2) int32 by element, from the two ends
 
 
-def split_into_patches(centres: np.ndarray, twin: np.ndarray, crew: Crew) -> Tree:
+def split_into_patches(centres: np.ndarray, twin: np.ndarray, pool: ThreadPool) -> Tree:
     """The tree over elements with the given centres.
 
     twin : (3 k,) the side of the neighbour, 3 * element + corner, at each side; < 0 where there is none
@@ -45,8 +45,8 @@ def split_into_patches(centres: np.ndarray, twin: np.ndarray, crew: Crew) -> Tre
     begin[-1] = count
     top = top_levels(count, depth)
     for level in range(top):
-        crew.run(lambda _, i, level=level: split_patches(work, begin, depth, level, i, level + 1), range(1 << level))
-    crew.run(lambda _, i: split_patches(work, begin, depth, top, i, depth), range(1 << top))
+        pool.run(lambda _, i, level=level: split_patches(work, begin, depth, level, i, level + 1), range(1 << level))
+    pool.run(lambda _, i: split_patches(work, begin, depth, top, i, depth), range(1 << top))
     return Tree(work.rows[:, 3].astype(np.int32), begin, depth)
 
 

@@ -2,7 +2,7 @@
 
 A front is where a traversal stopped: pairs of nodes that are apart, pairs of leaves, and patches that are free of
 self-collision. The next frame is much like this one, so it starts there: a pair that overlaps by now is followed down
-(sprouting), one that is apart together with its siblings goes up (pruning). A patch that normal cones cull holds one
+(descending), one that is apart together with its siblings goes up (ascending). A patch that normal cones cull holds one
 pair of the front instead of all pairs below.
 
 The front is one array, in the order of a walk through the tree of all pairs, so that the pairs below any pair are next
@@ -16,7 +16,7 @@ from copy import copy
 
 import numpy as np
 
-from pliant.hierarchy.traverse import Forest, cut_through
+from pliant.hierarchy.traverse import PairTree, cut_through
 
 # Levels above the leaves at which the front ends: from there, pairs that overlap are followed down in every frame. Each
 # pair of nodes has four below it, so three quarters of all comparisons are those of the last level, and a front cannot
@@ -29,10 +29,10 @@ class Front:
     pairs: np.ndarray  # (f, 2) int32
     lowest: int  # first node of its lowest level
 
-    def __init__(self, forest: Forest, wanted: int, most: int, above_leaves: int = ABOVE_LEAVES) -> None:
+    def __init__(self, pair_tree: PairTree, wanted: int, most: int, above_leaves: int = ABOVE_LEAVES) -> None:
         """most: about how many pairs that overlap there are to be in the first one."""
-        self.pairs, level = cut_through(forest, wanted, most)
-        depth = (len(forest.begin) - 1).bit_length() - 1
+        self.pairs, level = cut_through(pair_tree, wanted, most)
+        depth = (len(pair_tree.begin) - 1).bit_length() - 1
         self.lowest = 1 << max(level, depth - above_leaves)
         self._parts: dict[int, list[np.ndarray]] = {}
 

@@ -21,7 +21,7 @@ from pliant.arithmetic.vec3 import max_norm, row, sub
 from pliant.hierarchy.cell_boxes import box_holds, box_of_cell
 from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 PRIMES = 73_856_093, 19_349_663, 83_492_791  # of the papers
 _WIDTH = 1.25  # of a place, in average edges: "slightly higher" in the paper
@@ -54,16 +54,16 @@ class SpatialHash:
     def note(self, x: np.ndarray, vertices: np.ndarray, size: float) -> Table:
         """Note vertices, (k,) int32, in a grid of about such a size; what was noted before is no longer there."""
         self._stamp += 1
-        return Table(self._slots, self._after, vertices, self._stamp, _note(x, vertices, size, *self._room()))
+        return Table(self._slots, self._after, vertices, self._stamp, _note(x, vertices, size, *self._buffers()))
 
-    def _room(self) -> tuple[np.ndarray, np.ndarray, int]:
+    def _buffers(self) -> tuple[np.ndarray, np.ndarray, int]:
         return self._slots, self._after, self._stamp
 
 
 class HashedPoints:
     """Spatial hashing as a broad phase of points against cells."""
 
-    def __init__(self, x: np.ndarray, volume: VolumeMesh, crew: Crew) -> None:
+    def __init__(self, x: np.ndarray, volume: VolumeMesh, pool: ThreadPool) -> None:
         self._x = x
         size = place_size(x, volume._corners[: volume.solid_count], volume.corner_count)
         self._table = SpatialHash(len(x)).note(x, volume._vertices, size)

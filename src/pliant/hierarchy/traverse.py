@@ -25,7 +25,7 @@ _ANY = PARTICIPANT | WITH_VERTICES | WITH_EDGES
 STACK_SIZE = 4 * 32
 
 
-class Forest(NamedTuple):
+class PairTree(NamedTuple):
     """What the traversal looks at; nodes by heap index, both of a pair are on one level."""
 
     nodes: np.ndarray  # (2**(depth + 1), 2 axes) bounds
@@ -37,7 +37,7 @@ class Forest(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Buffers of one walk: where it starts, what is still to be looked at, what comes out, and where it ends."""
+    """Buffers of one walk: where it starts, what is still to be examined, what comes out, and where it ends."""
 
     front: np.ndarray  # (f, 2) int32 pairs of nodes to start from, those below one pair next to each other
     first: int  # of them, and
@@ -63,47 +63,48 @@ def all_roles(count: int) -> np.ndarray:
     return np.full(count, _ANY, np.int8)
 
 
-def cut_through(forest: Forest, wanted: int, most: int) -> tuple[np.ndarray, int]:
+def cut_through(pair_tree: PairTree, wanted: int, most: int) -> tuple[np.ndarray, int]:
     """A front of pairs of nodes down to a level, at least about ``most`` of which overlap where the tree has them.
 
     Returns the front and the level. Pairs that overlap are of that level, the others of this one or higher ones.
     """
-    depth = (len(forest.begin) - 1).bit_length() - 1
+    depth = (len(pair_tree.begin) - 1).bit_length() - 1
     level = 0
     while level < depth and (1 << level) * ((1 << level) + 1) // 2 < most:  # more pairs than that there cannot be
         level += 1
-    front, opened = _sprout(forest, wanted, np.ones((1, 2), np.int32), level)
+    front, opened = _descend(pair_tree, wanted, np.ones((1, 2), np.int32), level)
     while level < depth and opened > 0 and np.count_nonzero(front[:, 0] >= 1 << level) < most:
         level += 1
-        front, opened = _sprout(forest, wanted, front, level)
+        front, opened = _descend(pair_tree, wanted, front, level)
     return front, level
 
 
-def _sprout(forest: Forest, wanted: int, front: np.ndarray, level: int) -> tuple[np.ndarray, int]:
+def _descend(pair_tree: PairTree, wanted: int, front: np.ndarray, level: int) -> tuple[np.ndarray, int]:
     """The front down to a level, and how many of its pairs overlap."""
     stops, out, noted, opened = np.empty((4096, 2), np.int32), np.empty((4096, 2), np.int32), [], 0
     walk, state = Walk(front, 0, len(front), np.empty((STACK_SIZE, 2), np.int32), out, stops), State()
     while not state.done:
-        state = go_on(forest, wanted, 1 << level, 1 << level, walk, state)
+        state = go_on(pair_tree, wanted, 1 << level, 1 << level, walk, state)
         noted.append(stops[: state.stopped].copy())
         opened += state.emitted
         state = state._replace(emitted=0, stopped=0)
     return np.concatenate(noted), opened
 
 
-def go_on(forest: Forest, wanted: int, first_stop: int, lowest: int, walk: Walk, state: State) -> State:
+def go_on(pair_tree: PairTree, wanted: int, first_stop: int, lowest: int, walk: Walk, state: State) -> State:
     """Go on with a walk until it is done or one of its buffers is full.
 
     Emits pairs of nodes from heap index first_stop on; where that is beyond all nodes, pairs of places of the elements
     themselves, the smaller first. lowest: first node of the lowest level of the front that is noted.
     """
-    return State(*traverse(forest, wanted, first_stop, lowest, walk, state))
+    return State(*traverse(pair_tree, wanted, first_stop, lowest, walk, state))
 
 
 @kernel
-def traverse(forest, wanted, first_stop, lowest, walk, state):
+def traverse(pair_tree, wanted, first_stop, lowest, walk, state):
     """The fields of the state then."""
-    nodes, places, begin, free, roles = forest.nodes, forest.places, forest.begin, forest.free, forest.roles
+    nodes, places, begin = pair_tree.nodes, pair_tree.places, pair_tree.begin
+    free, roles = pair_tree.free, pair_tree.roles
     front, stack, out, stops = walk.front, walk.stack, walk.out, walk.stops
     taken, top, count, stopped, compared = state.taken, state.top, state.emitted, state.stopped, 0
     leaves, done = len(begin) - 1, False
@@ -172,7 +173,7 @@ def traverse(forest, wanted, first_stop, lowest, walk, state):
                         stops[stopped, 0], stops[stopped, 1] = child_a, child_b
                         stopped += 1
                     if wanted != ALL and is_open:
-                        is_open = _is_wanted(forest.labels, wanted, child_a, child_b)
+                        is_open = _is_wanted(pair_tree.labels, wanted, child_a, child_b)
                     stack[top, 0], stack[top, 1] = child_a, child_b  # as above: it counts if it is open
                     top += is_open
     return taken, top, count, stopped, compared, done
@@ -193,7 +194,7 @@ def _is_closed(nodes, free, a, b):
 
 @helper
 def _highest_closed(nodes, free, a, b, walk, first):
-    """Pruning: the highest pair above a closed pair that is closed too; and how many were looked at.
+    """Ascending: the highest pair above a closed pair that is closed too; and how many were examined.
 
     Not so high that it would hold pairs of the front before or after those of this walk: another one has them.
     """

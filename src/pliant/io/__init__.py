@@ -11,8 +11,8 @@
 
 A file that cannot be read raises `FileError`, which names the file and, where it can, the line or the frame. What is
 left out of a file is said in a warning. Nothing is unpickled or run, no file outside of the folder of the one that was
-asked for is read (`outside=True` does), and what a file expands to has a budget (`budget=`), counted before room is
-made.
+asked for is read (`outside=True` does), and what a file expands to has a budget (`budget=`), counted before memory is
+allocated.
 """
 
 from pliant.io.gltf.reader import clip_names

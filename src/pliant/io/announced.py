@@ -1,4 +1,4 @@
-"""What files announce that meshio reads, before it does: it makes room for whatever they say, or reads other files."""
+"""What files announce that meshio reads, before it does: it allocates whatever they say, or reads other files."""
 
 from __future__ import annotations
 

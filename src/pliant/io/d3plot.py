@@ -103,7 +103,7 @@ def _warn_of_deleted(path: Path, arrays: dict) -> None:
 
 
 def _check_sizes(path: Path) -> None:
-    """What the file announces must fit into it: lasso-python makes room before it reads."""
+    """What the file announces must fit into it: lasso-python allocates before it reads."""
     size = 0
     for part in path.parent.glob(glob.escape(path.name) + "*"):
         if part.is_file():

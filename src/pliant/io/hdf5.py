@@ -14,8 +14,8 @@ from pliant.io.mesh import FileError
 from pliant.runtime.extras import needed
 from pliant.runtime.reading import current
 
-# Filters whose results are bounded by what is stored, or by what is looked at here: deflate, shuffle, fletcher32, szip,
-# lzf. Others make room for whatever a number in the file says.
+# Filters whose results are bounded by what is stored, or by what is examined here: deflate, shuffle, fletcher32, szip,
+# lzf. Others allocate whatever a number in the file says.
 _DEFLATE, _FILTERS = 1, (1, 2, 3, 4, 32000)
 _MOST_EXPANSION = 1032  # of deflate
 _PIECE = 2**20
@@ -40,7 +40,7 @@ def require_harmless(path: Path) -> None:
 
 
 def _look_at(path: Path, h5py: ModuleType, root: Any, seen: set[int]) -> None:
-    """Everything in a group; what has several names is looked at once."""
+    """Everything in a group; what has several names is examined once."""
     waiting = [root]
     while waiting:
         group = waiting.pop()

@@ -1,6 +1,6 @@
 """Rows of a PLY file as columns: one array for each property, or counts and entries for a list.
 
-No room is made for a number of rows before the bytes that they need at least are known to be there.
+Nothing is allocated for a number of rows before the bytes that they need at least are known to be there.
 """
 
 from __future__ import annotations

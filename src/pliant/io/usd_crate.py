@@ -1,7 +1,7 @@
 """Binary USD before usd-core sees it: what is declared is in the file, or could be.
 
 usd-core believes the numbers in a file: with one wrong byte it asked for gigabytes, and took a minute. What is looked
-at here is all that it makes room for, or reads in a loop: sections, the tree of paths, and values (`usd_values`).
+at here is all that it allocates, or reads in a loop: sections, the tree of paths, and values (`usd_values`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The layers that a USD is composed of: each is looked at before usd-core opens it, and composed prim by prim before
+"""The layers that a USD is composed of: each is examined before usd-core opens it, and composed prim by prim before
 usd-core composes all of them, to see that no small file becomes a large stage."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Values of binary USD, wherever they are in the file: each announces no more than what is left of the file can hold.
 
-usd-core makes room for what is declared, or reads on beyond the end, once for every item. What follows is the part of
+usd-core allocates what is declared, or reads on beyond the end, once for every item. What follows is the part of
 its format that has counts: types and their numbers are those of crateDataTypes.h in OpenUSD.
 """
 
@@ -136,7 +136,7 @@ class Values:
         count = self.number(at)
         words = np.frombuffer(self.read(at + 8, 8 * count), np.uint64)
         if not times & _IS_INLINE:
-            # Times are read as such whatever the type that is named, and a value is looked for behind each.
+            # Times are read as such whatever the type that is named, and a value is searched for behind each.
             self._vector(times & _PAYLOAD, _VECTORS[_TIMES])
             require(self.number(times & _PAYLOAD) == count)
         return sum(map(self.follow, words.tolist()))

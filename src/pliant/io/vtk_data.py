@@ -1,6 +1,6 @@
 """Arrays of a VTK file in XML: as text, in base64 or appended raw, compressed or not.
 
-Nothing is decoded or made room for beyond what the counts of the file ask for, and these are held against its size.
+Nothing is decoded or allocated beyond what the counts of the file ask for, and these are held against its size.
 """
 
 from __future__ import annotations

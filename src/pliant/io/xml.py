@@ -10,7 +10,7 @@ from pliant.io.mesh import FileError
 
 
 def parse(path: Path, content: bytes) -> ElementTree.Element:
-    """The root. A document type may be named, and is not looked for; what it declares is refused before it is looked
+    """The root. A document type may be named, and is not searched for; what it declares is refused before it is looked
     at: entities can grow without bound, or name other files, and so can the defaults of attributes."""
 
     def refuse(*_: object) -> None:

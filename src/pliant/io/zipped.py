@@ -1,4 +1,4 @@
-"""Arrays in a zip archive, as numpy writes them, read without trust: sizes are compared before room is made."""
+"""Arrays in a zip archive, as numpy writes them, read without trust: sizes are compared before memory is allocated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Header(NamedTuple):
 
 
 class Archive:
-    """Arrays by name. The file is opened anew for each: none is left open."""
+    """Arrays by name. The file is reopened for each: none is left open."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -2,12 +2,12 @@
 
 An element is a face, a loose edge or a loose point of a surface, or a cell of a volume mesh. Static assignment
 (representative triangles; Algorithm 4 of paper 004): each feature belongs to one element that contains it, and a pair
-of features is looked at where the pair of its owners is. That needs *every* pair of owners to be visited, adjacent ones
+of features is examined where the pair of its owners is. That needs *every* pair of owners to be visited, adjacent ones
 too, and each owner with itself.
 
 Which one owns a feature is free. The first is what dynamic assignment builds on (``cell_features.py``). Static
 assignment is faster the fewer there are that own anything: two elements without a vertex to test or edges on both sides
-need not be looked at. Of the pairs with overlapping boxes of armadillo-rollers at rest that is 9 % with first owners,
+need not be examined. Of the pairs with overlapping boxes of armadillo-rollers at rest that is 9 % with first owners,
 and 46 % with few.
 """
 
@@ -36,7 +36,7 @@ class Elements(NamedTuple):
 class Owned(NamedTuple):
     """Features by owner: element i owns vertex[vertex_start[i]:vertex_start[i + 1]], edges and faces likewise.
 
-    In the order of the owners, so that what is looked at together lies together in memory.
+    In the order of the owners, so that what is examined together lies together in memory.
     """
 
     vertex_start: np.ndarray  # (k + 1,) int32

@@ -74,7 +74,7 @@ def _as_pairs(keys: np.ndarray) -> np.ndarray:
 
 @kernel
 def _faces_of_vertices(cells, ids, sought, done, keys, count):
-    """Orphans of the vertices ids[done:], into keys from count on, as far as there is room.
+    """Orphans of the vertices ids[done:], into keys from count on, as far as there is space.
 
     Returns how many of the vertices are done, and how many keys there are of these.
     """
@@ -143,7 +143,7 @@ def _all_near(marks, at_b, r, b):
 def _find_near(cells, marks, rows, seeker, lowest):
     """near(a) from cell lowest on, into marks; returns their number. The masks are left.
 
-    seeker : vertices of a, its number among all that are looked for, and a itself, with cells in rows
+    seeker : vertices of a, its number among all that are searched for, and a itself, with cells in rows
 
     A cell is adjacent to the first 62 cells of a where the masks of its corners together have all
     bits: one look at each corner, instead of one at each pair of corners for every cell of a.

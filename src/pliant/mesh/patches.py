@@ -24,15 +24,15 @@ class Patches(NamedTuple):
 
     start: np.ndarray  # (nodes + 1,) int64, contour of node i: loop[start[i]:start[i + 1]]; none where it is no disc
     loop: np.ndarray  # int32 vertex ids, along the boundary, counter-clockwise as seen from where the normals point
-    turned: np.ndarray  # (k,) bool by place, the face has to be turned over to agree with its neighbours
+    flipped: np.ndarray  # (k,) bool by place, the face has to be flipped to agree with its neighbours
 
 
 def patches_of(elements: Elements, begin: np.ndarray, edge_count: int, vertex_count: int) -> Patches:
     """The discs among the nodes of a hierarchy over these elements, in the order of places; begin: of its leaves."""
     corners = elements.corners
     twin = twins_of(elements.sides, edge_count)
-    turned, seam = np.zeros(len(corners), np.bool_), np.zeros(twin.size, np.bool_)
-    _turn(corners, twin, turned, seam)
+    flipped, seam = np.zeros(len(corners), np.bool_), np.zeros(twin.size, np.bool_)
+    _flip_faces(corners, twin, flipped, seam)
     leaves = len(begin) - 1
     leaf = np.repeat(np.arange(leaves, 2 * leaves, dtype=np.int32), np.diff(begin))  # by heap index, of each place
     is_disc, size = np.zeros(2 * leaves, np.bool_), np.zeros(2 * leaves, np.int64)
@@ -40,8 +40,8 @@ def patches_of(elements: Elements, begin: np.ndarray, edge_count: int, vertex_co
     start = np.zeros(2 * leaves + 1, np.int64)
     np.cumsum(np.where(is_disc, size, 0), out=start[1:])
     loop = np.empty(start[-1], np.int32)
-    _walk_contours(corners, begin, leaf, twin, turned, (is_disc, size), vertex_count, (start, loop))
-    return Patches(start, loop, turned)
+    _walk_contours(corners, begin, leaf, twin, flipped, (is_disc, size), vertex_count, (start, loop))
+    return Patches(start, loop, flipped)
 
 
 _BORDER, _NON_MANIFOLD = -1, -2
@@ -72,8 +72,8 @@ def _find_twins(sides, edge_count, out):
 
 
 @kernel
-def _turn(corners, twin, turned, seam):
-    """Which faces to turn over so that neighbours agree, and at which sides (seams of one-sided surfaces) they still
+def _flip_faces(corners, twin, flipped, seam):
+    """Which faces to flip so that neighbours agree, and at which sides (seams of one-sided surfaces) they still
     do not; both are False at first."""
     count = len(corners)
     seen, queue = np.zeros(count, np.bool_), np.empty(count, np.int32)
@@ -94,10 +94,10 @@ def _turn(corners, twin, turned, seam):
                 same_way = corners[i, c] == corners[j, other % 3]  # neighbours that agree run along it in two ways
                 if not seen[j]:
                     seen[j] = True
-                    turned[j] = turned[i] != same_way
+                    flipped[j] = flipped[i] != same_way
                     queue[tail] = j
                     tail += 1
-                elif turned[j] != (turned[i] != same_way):
+                elif flipped[j] != (flipped[i] != same_way):
                     seam[3 * i + c] = True
                     seam[other] = True
 
@@ -189,7 +189,7 @@ def _joints(leaf, twin, inner):
 
 
 @kernel
-def _walk_contours(corners, begin, leaf, twin, turned, discs, vertex_count, contours):
+def _walk_contours(corners, begin, leaf, twin, flipped, discs, vertex_count, contours):
     """contours : start and loop; writes the boundary vertices of each disc in order.
 
     Boundary sides of a node are those of its children whose other face is not in it too.
@@ -220,17 +220,17 @@ def _walk_contours(corners, begin, leaf, twin, turned, discs, vertex_count, cont
                     side[out] = s
                     out += 1
         if is_disc[node]:
-            _walk(corners, turned, side, first[node], out, after, loop, start[node])
+            _walk(corners, flipped, side, first[node], out, after, loop, start[node])
 
 
 @helper
-def _walk(corners, turned, side, begin, end, after, loop, out):
+def _walk(corners, flipped, side, begin, end, after, loop, out):
     """Write the vertices of one loop of sides in order, from ``loop[out]`` on."""
     v = 0
     for k in range(begin, end):
         i, c = side[k] // 3, side[k] % 3
         v, w = corners[i, c], corners[i, (c + 1) % 3]
-        if turned[i]:
+        if flipped[i]:
             v, w = w, v
         after[v] = w
     for k in range(end - begin):

@@ -16,7 +16,7 @@ from pliant.mesh.features import Elements, elements_of
 from pliant.mesh.foreign import triangles_of
 from pliant.mesh.o_sets import o_sets
 from pliant.runtime.arrays import ShapeError, as_indices, read_only, thread_count
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 
 class TriMesh(Derives):
@@ -160,13 +160,13 @@ class TriMesh(Derives):
         >>> split.change.old_of_new.tolist()
         [1, -1, -1, -1]
         """
-        added, crew = as_indices(() if add is None else add, "add", 3), Crew(thread_count(threads))
+        added, pool = as_indices(() if add is None else add, "add", 3), ThreadPool(thread_count(threads))
         kept = np.ones(len(self._faces), bool)
         kept[as_ids(remove, len(kept), "face")] = False
         new = TriMesh.__new__(TriMesh)  # nothing has to be checked again
         new._faces = np.concatenate((self._faces[kept], added))
         new._loose_edges, new._loose_points = self._loose_edges, self._loose_points
-        new.change = MeshChange(self, change_surface(self, new, kept, crew).old_of_new)
+        new.change = MeshChange(self, change_surface(self, new, kept, pool).old_of_new)
         return new
 
     # Its elements as cells, under the names that a volume mesh has for them: faces, loose edges, loose points.

@@ -38,7 +38,7 @@ from pliant.runtime.arrays import (
     require_in_range,
     thread_count,
 )
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 IGNORED = ("vertex", "line")
 
@@ -338,13 +338,13 @@ class VolumeMesh(Derives):
         MeshError
             where ``remove`` names cells that this mesh does not have, or ``add`` is none of cells
         """
-        added, crew = VolumeMesh(add), Crew(thread_count(threads))
+        added, pool = VolumeMesh(add), ThreadPool(thread_count(threads))
         kept = np.ones(len(self.types), bool)
         kept[as_ids(remove, len(kept), "cell")] = False
         new = VolumeMesh.__new__(VolumeMesh)  # nothing has to be checked again
         new._cells, change = change_cells(self, kept, added._cells)
         new.change = MeshChange(self, change.old_of_new)
-        carry_over(self, new, change, crew)
+        carry_over(self, new, change, pool)
         return new
 
     def require_in_range(self, vertex_count: int) -> None:

@@ -1,4 +1,4 @@
-"""Dynamic assignment (paper 004, Algorithm 5): a feature pair is looked at by the first two separate cells with it.
+"""Dynamic assignment (paper 004, Algorithm 5): a feature pair is examined by the first two separate cells with it.
 
 Cells are those of a volume mesh, or the elements of a surface: a face is a cell with three corners. Separate means that
 they share no vertex. Adjacent cells are skipped, and feature pairs that no two separate cells contain are the O-sets, a
@@ -38,7 +38,7 @@ def keep_separate(leaves, labels, wanted, pairs, count):
 @bare_kernel
 def expand_dynamic(cells, bounds, pairs, count, first, vertex_face, edge_edge):
     """Feature pairs with overlapping bounds of pairs of separate cells (ids), without those of the O-sets, from the
-    first one on, while there is room.
+    first one on, while there is space.
 
     bounds: of vertices, edges, faces and cells, by id. Returns counts of VF, EE, pairs compared, and where to go on.
 

@@ -1,4 +1,4 @@
-"""Static assignment (representative triangles; paper 004, Algorithm 4): feature pairs are looked at where owners meet.
+"""Static assignment (representative triangles; paper 004, Algorithm 4): feature pairs are examined where owners meet.
 
 Every pair of overlapping elements is visited, adjacent ones too, and where elements have several faces each of them
 with itself: so no orphans are left over, two features that collide lie inside the bounds of their owners. (Errata 19:
@@ -16,7 +16,7 @@ from pliant.runtime.jit import bare_kernel, helper, in_line
 
 @bare_kernel
 def expand_static(owned, bounds, selection, first, vertex_face, edge_edge):
-    """Feature pairs with overlapping bounds of element pairs (places), from the first one on, while there is room.
+    """Feature pairs with overlapping bounds of element pairs (places), from the first one on, while there is space.
 
     owned: features of the elements, by place; bounds: of owned vertices, owned edges, owned faces, and elements;
     selection: labels by place, which of ``pairs=`` are wanted, pairs of elements, and how many. An element may be

@@ -25,7 +25,7 @@ from pliant.arithmetic.vec3 import dot, row, scale, sub
 from pliant.mesh.volumes import VolumeMesh
 from pliant.queries.exits import Exits, closest_exits, exits_of, leave_along_edges
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 _CLOSEST = 1e-24  # a point at the vertex itself: its weight counts as that of one so far away, squared
 _CANCELLED = 1e-6  # length of a mean of unit vectors below which it is no direction
@@ -42,7 +42,7 @@ class Inner(NamedTuple):
 
 
 def penetration(
-    volume: VolumeMesh, x: np.ndarray, labels: np.ndarray, vertices: np.ndarray, cells: np.ndarray, crew: Crew
+    volume: VolumeMesh, x: np.ndarray, labels: np.ndarray, vertices: np.ndarray, cells: np.ndarray, pool: ThreadPool
 ) -> tuple[np.ndarray, np.ndarray]:
     """depth (k,) and direction (k, 3) of vertices in cells; NaN where the object of the cell has no surface.
 
@@ -55,12 +55,12 @@ def penetration(
     scaled[volume.vertices] = np.ldexp(x[volume.vertices], -exponent)  # others may be anywhere
     keys, row_of = np.unique(vertices * np.int64(labels.max() + 1) + of_cell, return_inverse=True)
     inner = join(keys, int(labels.max()) + 1, volume._edges, len(x))
-    exits = exits_of(volume, scaled, labels, np.bincount(of_cell, minlength=labels.max() + 1) > 0, crew)
+    exits = exits_of(volume, scaled, labels, np.bincount(of_cell, minlength=labels.max() + 1) > 0, pool)
     depth, direction = np.full(len(keys), np.nan), np.full((len(keys), 3), np.nan)
     if len(exits.faces):
-        _from_outside(exits, inner, depth, direction, crew)
+        _from_outside(exits, inner, depth, direction, pool)
         rest = np.flatnonzero(np.isnan(depth))
-        crew.run_range(
+        pool.run_range(
             lambda a, b: closest_exits(exits, rest[a:b], inner.vertices, inner.labels, depth, direction), len(rest), 64
         )
     return np.ldexp(depth[row_of], exponent), direction[row_of]
@@ -119,12 +119,12 @@ def _row_with(labels, begin, end, label):
     return -1
 
 
-def _from_outside(exits: Exits, inner: Inner, depth: np.ndarray, direction: np.ndarray, crew: Crew) -> None:
+def _from_outside(exits: Exits, inner: Inner, depth: np.ndarray, direction: np.ndarray, pool: ThreadPool) -> None:
     """Steps 1 and 2 above, in place."""
     rows = inner.ways_out[:, 0]
     edges = np.stack((inner.vertices[rows], inner.ways_out[:, 1]), axis=1)
     labels, part, place = inner.labels[rows], np.empty(len(rows)), np.empty(len(rows), np.int32)
-    crew.run_range(lambda a, b: leave_along_edges(exits, edges, labels, a, b, (part, place)), len(rows), 256)
+    pool.run_range(lambda a, b: leave_along_edges(exits, edges, labels, a, b, (part, place)), len(rows), 256)
     found = np.flatnonzero(place >= 0)
     begin_at_borders(exits, rows[found], edges[found], part[found], place[found], (depth, direction))
     hand_on(exits.x, inner, depth, direction)
@@ -197,7 +197,7 @@ def _next_ring(inner, known, ring, waiting):
         for s in range(inner.start[r], inner.start[r + 1]):
             other = inner.neighbours[s]
             if ring[other] == -1:
-                ring[other] = -2  # until it is looked at
+                ring[other] = -2  # until it is examined
                 waiting[count] = other
                 count += 1
     return count

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.engine.motion import Motion
 from pliant.engine.plan import Accuracy, Tuning
-from pliant.mesh.subjects import surface_of
+from pliant.mesh.tested import surface_of
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import weld
 from pliant.queries.deprecated import accuracy_from, initial_from, tuning_from
@@ -59,7 +59,7 @@ def ccd(
     interior : bool
         Of a volume mesh: all features of its cells take part, or only those of its boundary.
     tangled : {"ignore", "warn", "raise"}
-        Whether to look first for triangles that intersect at x0, which no contact tells of.
+        Whether to look first for triangles that intersect at x0, such intersections produce no contact.
     accuracy : Accuracy, optional
         ``pliant.Accuracy(solver="advance", tolerance=1e-6)`` for conservative advancement; the default is exact. With a
         distance or on curved paths, advancement always decides: it reports what comes within the tolerance, never too
@@ -136,7 +136,7 @@ def step(
     interior : bool
         Of a volume mesh: all features of its cells take part, or only those of its boundary.
     tangled : {"ignore", "warn", "raise"}
-        Whether to look first for triangles that intersect at x0, which no contact tells of.
+        Whether to look first for triangles that intersect at x0, such intersections produce no contact.
     accuracy : Accuracy, optional
         Who decides whether two features meet; see ``ccd``.
     tuning : Tuning, optional

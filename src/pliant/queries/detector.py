@@ -18,9 +18,9 @@ from pliant.engine.tables import pairs_by_kind, tabulate, tabulate_intersections
 from pliant.engine.travel import Travel, rest_at, rest_within, travel_of
 from pliant.engine.verified import verified_positions
 from pliant.filters.axes.separation import ALLOWED
-from pliant.mesh.subjects import Subject
+from pliant.mesh.tested import TestedMesh
 from pliant.queries.deprecated import accuracy_from, tuning_from
-from pliant.queries.near_pairs import NearPairs, reach_of
+from pliant.queries.near_pairs import NearPairs, allowance_of
 from pliant.results.contacts import Contacts, Intersections, Proximity, Step
 from pliant.runtime.arrays import (
     OptionError,
@@ -34,7 +34,7 @@ from pliant.runtime.arrays import (
 )
 from pliant.runtime.log import logged
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew, Progress
+from pliant.runtime.threads import Progress, ThreadPool
 
 Found = TypeVar("Found")
 
@@ -72,7 +72,7 @@ class Detector:
     Notes
     -----
     Each result is that of the function of the same name, bit for bit, whatever was asked before. The hierarchy is built
-    by the first query, refitted by the others, and built anew when that costs less than to go on with it. An error or
+    by the first query, refitted by the others, and rebuilt when that costs less than to go on with it. An error or
     an interruption in the middle of a query leaves the detector as it was. One detector serves one thread at a time.
     """
 
@@ -120,7 +120,7 @@ class Detector:
         self._now.vertex_count, self._now.x = len(x), x
 
     def update(self, mesh: Any, *, objects: Any = None, radii: Any = None) -> None:
-        """Go on with another mesh; of one that comes from ``changed``, only what has changed is built anew.
+        """Go on with another mesh; of one that comes from ``changed``, only what has changed is rebuilt.
 
             detector.update(detector.mesh.changed(remove=cut, add=pieces))
 
@@ -140,8 +140,8 @@ class Detector:
         topology = topology_of(mesh, now.topology.objects if objects is None else objects, self._interior)
         _require_a_label_each(topology)
         new = _Setting(topology, now.min_distance, now.radii if radii is None else _copied(radii), now.engine, now.x)
-        change, limit = getattr(new.mesh, "change", None), topology.subject.features.vertex_limit
-        # The boundary of a volume mesh has elements of its own, which a change of cells does not tell of.
+        change, limit = getattr(new.mesh, "change", None), topology.tested.features.vertex_limit
+        # The boundary of a volume mesh has elements of its own, which are not in the change of the cells.
         count = None if new.is_boundary else now.vertex_count
         if change is not None and change.is_from(now.mesh) and count is not None:
             new.engine = now.engine.changed(topology, change.old_of_new, max(count, limit))
@@ -164,7 +164,7 @@ class Detector:
         motion : Motion, optional
             ``pliant.Accelerated``, ``Screw``, ``Rigid`` or ``Affine`` instead of straight lines.
         among : NearPairs, optional
-            What ``near_pairs`` found: only these are looked at. The result is the same, since they are required to be
+            What ``near_pairs`` found: only these are examined. The result is the same, since they are required to be
             valid for the motion.
         progress : bool or callable, optional
             True for a line on stderr, or a function of (chunks done, chunks in all).
@@ -179,15 +179,15 @@ class Detector:
             Where the input is wrong; the message says what and where. ``StalePairsError`` where ``among`` is not valid
             for this motion.
         """
-        tally, crew = Tally(), Crew(self._threads, progress)
+        tally, pool = Tally(), ThreadPool(self._threads, progress)
         travel = self._travel(x0, x1, motion)
         if among is None:
-            return self._logged("contacts", self._contacts(travel, crew, tally), tally)
+            return self._logged("contacts", self._contacts(travel, pool, tally), tally)
         if not isinstance(among, NearPairs):
             raise OptionError(f"among={among!r} must come from Detector.near_pairs")
         among.require_valid(self._now.topology, travel.x0, travel.x1, travel.contact_radius)
-        found = self._engine.contacts_among(travel, (among.vertex_face, among.edge_edge), crew, tally)
-        contacts = tabulate(self._subject, travel, found, tally, Crew(self._threads))
+        found = self._engine.contacts_among(travel, (among.vertex_face, among.edge_edge), pool, tally)
+        contacts = tabulate(self._tested, travel, found, tally, ThreadPool(self._threads))
         return self._logged("contacts", contacts, tally)
 
     def advance(self, x: Any, *, progress: Progress | bool | None = None) -> Contacts:
@@ -204,12 +204,12 @@ class Detector:
         -------
         Contacts
         """
-        tally, crew = Tally(), Crew(self._threads, progress)
+        tally, pool = Tally(), ThreadPool(self._threads, progress)
         x, start = self._positions(x, "x"), self._now.x
         if start is None or len(start) != len(x):  # of a mesh that has changed since
-            found = tabulate(self._subject, None, [], tally)
+            found = tabulate(self._tested, None, [], tally)
         else:
-            found = self._contacts(self._between(straight_paths(start, x)), crew, tally)
+            found = self._contacts(self._between(straight_paths(start, x)), pool, tally)
             self._logged("advance", found, tally)
         self._now.vertex_count, self._now.x = len(x), x.copy()
         return found
@@ -231,13 +231,13 @@ class Detector:
         -------
         Step
         """
-        tally, crew = Tally(), Crew(self._threads, progress)
-        travel, helpers = self._travel(x0, x1, motion, initial), Crew(self._threads)
-        first = self._engine.first_contacts(travel, crew, tally)
+        tally, pool = Tally(), ThreadPool(self._threads, progress)
+        travel, helpers = self._travel(x0, x1, motion, initial), ThreadPool(self._threads)
+        first = self._engine.first_contacts(travel, pool, tally)
         self._now.vertex_count = len(travel.x0)
         if not first.found:
             return self._logged("step", Step(1.0, None, travel.x1.copy(), tally.stages()), tally)
-        contacts = tabulate(self._subject, travel, first.found, tally)
+        contacts = tabulate(self._tested, travel, first.found, tally)
         contact = contacts[int(np.argmin(contacts.toi))]
         t = float(contact.toi[0])
         positions = verified_positions(first.scene, first.plan, first.near, t, helpers, tally)
@@ -256,18 +256,18 @@ class Detector:
         -------
         Proximity
         """
-        tally, crew = Tally(), Crew(self._threads, progress)
+        tally, pool = Tally(), ThreadPool(self._threads, progress)
         x, engine = self._positions(x, "x"), self._at_rest
         within = as_number(within, "within", 0.0, np.finfo(float).max)
-        found = engine.near(rest_within(x, within), within, crew, tally)
+        found = engine.near(rest_within(x, within), within, pool, tally)
         self._now.vertex_count = len(x)
-        near = tabulate_near(engine.topology.subject, x, found, tally, Crew(self._threads))
+        near = tabulate_near(engine.topology.tested, x, found, tally, ThreadPool(self._threads))
         return self._logged("near", near, tally)
 
     def near_pairs(self, x: Any, within: float, *, progress: Progress | bool | None = None) -> NearPairs:
         """The pairs of features within a distance at x, to ask about again: ``contacts(x0, x1, among=pairs)``.
 
-        They are valid for motions that stay near x: ``pairs.valid_for(x1)``. To look at them takes a small part of the
+        They are valid for motions that stay near x: ``pairs.valid_for(x1)``. To test them takes a small part of the
         time of a whole query, which a solver asks several times in a step.
 
         Parameters
@@ -281,23 +281,23 @@ class Detector:
         -------
         NearPairs
         """
-        tally, crew = Tally(), Crew(self._threads, progress)
+        tally, pool = Tally(), ThreadPool(self._threads, progress)
         x = self._positions(x, "x")
         within = as_number(within, "within", 0.0, np.finfo(float).max)
         allowance = self._allowance(x, within)
-        found = self._engine.near(rest_within(x, within), within, crew, tally)
+        found = self._engine.near(rest_within(x, within), within, pool, tally)
         self._now.vertex_count = len(x)
         return NearPairs(x.copy(), within, allowance, *pairs_by_kind(found), self._now.topology)
 
     def _allowance(self, x: np.ndarray, within: float) -> np.ndarray:
         """(n,) how far vertices may move: two features that are further apart than within do not come into contact."""
-        radii, reach = self._now.radii_of(len(x)), reach_of(x, within)
+        radii, allowance = self._now.radii_of(len(x)), allowance_of(x, within)
         if self._accuracy.solver == "exact" and not radii.any():
-            return np.full(len(x), reach)
+            return np.full(len(x), allowance)
         # The tolerance of advancement, a part of an extent on the way, and what it allows for rounding.
         largest = float(np.abs(x).max(initial=0.0)) + within
         allowed = self._accuracy.tolerance * largest + ALLOWED * (largest + float(radii.max(initial=0.0)))
-        return reach - radii - allowed
+        return allowance - radii - allowed
 
     def intersections(self, x: Any, *, progress: Progress | bool | None = None) -> Intersections:
         """Every pair of triangles that intersect at x, exactly, each once; ``advance`` still starts where it did.
@@ -311,9 +311,9 @@ class Detector:
         -------
         Intersections
         """
-        tally, crew = Tally(), Crew(self._threads, progress)
+        tally, pool = Tally(), ThreadPool(self._threads, progress)
         x = self._positions(x, "x")
-        found = self._at_rest.intersections(rest_at(x), crew, tally)
+        found = self._at_rest.intersections(rest_at(x), pool, tally)
         self._now.vertex_count = len(x)
         return self._logged("intersections", tabulate_intersections(found, tally), tally)
 
@@ -326,8 +326,8 @@ class Detector:
         return logged(self._asked_by, self.mesh, found, tally)
 
     @property
-    def _subject(self) -> Subject:
-        return self._now.topology.subject
+    def _tested(self) -> TestedMesh:
+        return self._now.topology.tested
 
     @property
     def _engine(self) -> Engine:
@@ -336,23 +336,23 @@ class Detector:
     @property
     def _at_rest(self) -> Engine:
         """For what happens at one instant: on the surface of a volume mesh."""
-        now, subject = self._now, self._subject
-        if subject.cells is None:
+        now, tested = self._now, self._tested
+        if tested.cells is None:
             return now.engine
         if now.surface is None:
-            on_boundary = Subject(subject.cells.surface(), subject.volume)
+            on_boundary = TestedMesh(tested.cells.surface(), tested.volume)
             now.surface = self._engine_of(Topology(on_boundary, now.topology.objects))
         return now.surface
 
     def _engine_of(self, topology: Topology) -> Engine:
-        plan: Plan = plan_of(self._tuning, self._pairs, topology.subject.cells is not None)
+        plan: Plan = plan_of(self._tuning, self._pairs, topology.tested.cells is not None)
         return Engine(topology, plan, self._threads, adapts=self._tuning.culling == "auto")
 
-    def _contacts(self, travel: Travel, crew: Crew, tally: Tally, most: int | None = None) -> Contacts:
+    def _contacts(self, travel: Travel, pool: ThreadPool, tally: Tally, most: int | None = None) -> Contacts:
         """Raises TooManyContacts where there are more than most."""
-        found = self._engine.contacts(travel, crew, tally, most)
+        found = self._engine.contacts(travel, pool, tally, most)
         self._now.vertex_count = len(travel.x0)
-        return tabulate(self._subject, travel, found, tally, Crew(self._threads))
+        return tabulate(self._tested, travel, found, tally, ThreadPool(self._threads))
 
     def _positions(self, x: Any, name: str) -> np.ndarray:
         x = as_positions(x, name)
@@ -385,12 +385,12 @@ class Detector:
         """The motion on these paths, with what counts as contact."""
         initial, keep = _initial(initial)
         radii = self._now.radii_of(len(paths.x0))
-        if self._subject.volume is not None:
-            warn_inverted(self._subject.volume, paths.x0)
+        if self._tested.volume is not None:
+            warn_inverted(self._tested.volume, paths.x0)
         if self._accuracy.solver == "exact" and paths.mode == STRAIGHT and not radii.any():
             return travel_of(paths.x0, paths.x1)
         tolerance = self._accuracy.tolerance
-        tolerances = tolerance_of(paths, self._subject.features.vertices, tolerance)
+        tolerances = tolerance_of(paths, self._tested.features.vertices, tolerance)
         approach = approach_of(paths, radii, tolerances, INITIAL.index(initial), keep, tolerance)
         return travel_of(paths.x0, paths.x1, approach)
 
@@ -409,12 +409,12 @@ class _Setting:
 
     @property
     def mesh(self) -> Any:
-        return self.topology.subject.volume or self.topology.subject.features
+        return self.topology.tested.volume or self.topology.tested.features
 
     @property
     def is_boundary(self) -> bool:
         """Only the boundary of a volume mesh takes part."""
-        return self.topology.subject.volume is not None and self.topology.subject.cells is None
+        return self.topology.tested.volume is not None and self.topology.tested.cells is None
 
     def radii_of(self, vertex_count: int) -> np.ndarray:
         return as_radii(self.min_distance, self.radii, (vertex_count,))
@@ -426,7 +426,7 @@ def _copied(radii: Any) -> np.ndarray | None:
 
 
 def _require_a_label_each(topology: Topology) -> None:
-    limit = topology.subject.features.vertex_limit
+    limit = topology.tested.features.vertex_limit
     if topology.objects is not None and len(topology.objects) < limit:
         raise ShapeError(
             f"objects has {len(topology.objects)} labels, but the mesh has a vertex {limit - 1}: give objects= for "

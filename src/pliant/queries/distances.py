@@ -13,7 +13,7 @@ from pliant.queries.detect import check
 from pliant.queries.nearest import nearest_elements
 from pliant.results.contacts import MeshDistance
 from pliant.runtime.arrays import as_positions, thread_count
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 
 def distance(mesh_a: Any, xa: Any, mesh_b: Any, xb: Any, *, threads: int | None = None) -> MeshDistance:
@@ -48,11 +48,11 @@ def distance(mesh_a: Any, xa: Any, mesh_b: Any, xb: Any, *, threads: int | None 
         first, second = crossing.faces[0]
         faces = np.array((a.face[first], b.face[second - len(a.corners)]))
         return MeshDistance(0.0, np.repeat(crossing.segments[0].mean(axis=0)[None], 2, axis=0), faces)
-    length, points, (i, j) = nearest_elements(a.corners, xa, b.corners, xb, Crew(thread_count(threads)))
+    length, points, (i, j) = nearest_elements(a.corners, xa, b.corners, xb, ThreadPool(thread_count(threads)))
     return MeshDistance(length, points, np.array((a.face[i], b.face[j])))
 
 
 def _elements(mesh: Any, x: Any, name: str) -> tuple[Elements, np.ndarray]:
     topology, x = topology_of(mesh, interior=False), as_positions(x, name)
     topology.require(len(x))
-    return elements_of(topology.subject.features), x
+    return elements_of(topology.tested.features), x

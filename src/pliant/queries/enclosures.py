@@ -11,7 +11,7 @@ from pliant.bounds.kdops import bound_union, bound_vertices
 from pliant.elementary.certified import HIT, UNSURE
 from pliant.elementary.windings import Columns, wind_in_doubles
 from pliant.hierarchy.build import fit_nodes, label_ranges, split_elements
-from pliant.mesh.subjects import subject_of
+from pliant.mesh.tested import mesh_to_test
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import weld
 from pliant.queries.exits import Exits, closest_exits
@@ -19,7 +19,7 @@ from pliant.results.contacts import InsideSurface
 from pliant.runtime.arrays import OpenSurfaceError, as_positions, require_in_range, thread_count
 from pliant.runtime.log import logged
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew, Progress
+from pliant.runtime.threads import Progress, ThreadPool
 
 _POINTS = 2048  # of a chunk
 _NAMED = 3  # parts that an error lists
@@ -32,21 +32,21 @@ def enclosed(
     """The points that a closed surface winds around, or that are on it; ``pliant.inside`` is the way here."""
     faces, x = _gate(mesh, x)
     points = as_positions(points, "points")
-    tally, crew = Tally(), Crew(thread_count(threads), progress)
+    tally, pool = Tally(), ThreadPool(thread_count(threads), progress)
     clock = time.perf_counter()
     require_closed(faces, x)
     clock = tally.lap("closed", clock)
     if not len(faces):
         points = points[:0]
-    surface, ids = _columns(faces, x, Crew(crew.threads))
+    surface, ids = _columns(faces, x, ThreadPool(pool.threads))
     tally.lap("hierarchy", clock)
     winding, status = np.zeros(len(points), np.int32), np.zeros(len(points), np.int8)
-    _wind(surface, points, winding, status, crew, tally)
+    _wind(surface, points, winding, status, pool, tally)
     rows = np.flatnonzero((winding != 0) | (status == HIT)).astype(np.int32)
     sides = np.full(len(rows), np.nan), np.full((len(rows), 3), np.nan)
     if depth and len(rows):
         clock = time.perf_counter()
-        _closest(surface, ids, points[rows], sides, Crew(crew.threads))
+        _closest(surface, ids, points[rows], sides, ThreadPool(pool.threads))
         tally.lap("depth", clock)
     found = InsideSurface(rows, winding[rows], status[rows] == HIT, *sides, stages=tally.stages())
     return logged("inside", TriMesh(faces), found, tally)
@@ -54,8 +54,8 @@ def enclosed(
 
 def _gate(mesh: Any, x: Any) -> tuple[np.ndarray, np.ndarray]:
     """Triangles that bound something: of a mesh with solids, the faces that exactly one of them has."""
-    subject, x = subject_of(mesh, interior=False), as_positions(x, "x")
-    faces, volume = subject.features._faces, subject.volume
+    tested, x = mesh_to_test(mesh, interior=False), as_positions(x, "x")
+    faces, volume = tested.features._faces, tested.volume
     if volume is not None and volume.solid_count:
         faces = volume.faces[volume.solids_at_faces == 1]
     require_in_range(faces, "faces", len(x))
@@ -109,17 +109,17 @@ def _parts(parts: np.ndarray, faces: np.ndarray, edges: np.ndarray) -> str:
 # --- winding ---------------------------------------------------------------------------------------------------------
 
 
-def _columns(faces: np.ndarray, x: np.ndarray, crew: Crew) -> tuple[Columns, np.ndarray]:
+def _columns(faces: np.ndarray, x: np.ndarray, pool: ThreadPool) -> tuple[Columns, np.ndarray]:
     """The surface in a tree, and the ids of its faces by place."""
-    bounds = bound_union(bound_vertices(x, x, crew=crew), faces, crew)
-    tree = split_elements(bounds, crew)
+    bounds = bound_union(bound_vertices(x, x, pool=pool), faces, pool)
+    tree = split_elements(bounds, pool)
     places = np.take(bounds, tree.order, axis=0)
-    nodes = fit_nodes(places, tree.begin, crew)
+    nodes = fit_nodes(places, tree.begin, pool)
     return Columns(x, faces[tree.order], places, nodes, tree.begin), tree.order
 
 
 def _wind(
-    surface: Columns, points: np.ndarray, winding: np.ndarray, status: np.ndarray, crew: Crew, tally: Tally
+    surface: Columns, points: np.ndarray, winding: np.ndarray, status: np.ndarray, pool: ThreadPool, tally: Tally
 ) -> None:
     """Fill in the winding number of every point, and HIT for those on the surface."""
     clock = time.perf_counter()
@@ -127,7 +127,7 @@ def _wind(
     def look_at(_: int, chunk: range) -> None:
         wind_in_doubles(surface, points, chunk.start, chunk.stop, winding, status)
 
-    crew.run(look_at, [range(a, min(a + _POINTS, len(points))) for a in range(0, len(points), _POINTS)])
+    pool.run(look_at, [range(a, min(a + _POINTS, len(points))) for a in range(0, len(points), _POINTS)])
     undecided = np.flatnonzero(status == UNSURE)
     seconds = time.perf_counter() - clock
     tally.add("exact: doubles", len(points), len(points) - len(undecided), seconds)
@@ -137,7 +137,7 @@ def _wind(
 
         clock = time.perf_counter()
         parts = [undecided[a : a + _POINTS // 16] for a in range(0, len(undecided), _POINTS // 16)]
-        Crew(crew.threads).run(lambda _, rows: wind_in_integers(surface, points, rows, winding, status), parts)
+        ThreadPool(pool.threads).run(lambda _, rows: wind_in_integers(surface, points, rows, winding, status), parts)
         tally.add("exact: integers", len(undecided), len(undecided), time.perf_counter() - clock)
         seconds += time.perf_counter() - clock
     tally.add("exact", len(points), int(np.count_nonzero((winding != 0) | (status == HIT))), seconds)
@@ -147,7 +147,7 @@ def _wind(
 
 
 def _closest(
-    surface: Columns, ids: np.ndarray, points: np.ndarray, sides: tuple[np.ndarray, np.ndarray], crew: Crew
+    surface: Columns, ids: np.ndarray, points: np.ndarray, sides: tuple[np.ndarray, np.ndarray], pool: ThreadPool
 ) -> None:
     """Fill in the distance and the direction of the closest point of the surface."""
     x = np.concatenate((surface.x, points))
@@ -162,7 +162,7 @@ def _closest(
     rows = np.arange(len(points))
     vertices, inside = (rows + len(surface.x)).astype(np.int32), np.zeros(len(points), np.int32)
     depth, direction = sides
-    crew.run_range(lambda a, b: closest_exits(exits, rows[a:b], vertices, inside, depth, direction), len(points), 64)
+    pool.run_range(lambda a, b: closest_exits(exits, rows[a:b], vertices, inside, depth, direction), len(points), 64)
     depth[:] = np.ldexp(depth, exponent)
 
 

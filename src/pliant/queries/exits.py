@@ -18,11 +18,11 @@ from pliant.elementary.distance import shortest, spread_of
 from pliant.hierarchy.build import fit_nodes, label_ranges, split_elements
 from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 _STACK = 64  # one sibling stays behind on each of at most 31 levels
 _NO_RADII = (0.0, 0.0, 0.0, 0.0)
-_ROOM = 1e-9  # beyond the ends of an edge and the sides of a face, so that none slips through between two faces
+_MARGIN = 1e-9  # beyond the ends of an edge and the sides of a face, so that none slips through between two faces
 _GRAZING = 1e-12  # sine of the angle between edge and face below which it does not lead out
 _ON_FACE = 1e-12  # the closest point says nothing about the direction any more; coordinates are at most 1
 
@@ -44,12 +44,12 @@ class Exits(NamedTuple):
     cell_corners: np.ndarray  # (c, 8) int32
 
 
-def exits_of(volume: VolumeMesh, x: np.ndarray, labels: np.ndarray, wanted: np.ndarray, crew: Crew) -> Exits:
+def exits_of(volume: VolumeMesh, x: np.ndarray, labels: np.ndarray, wanted: np.ndarray, pool: ThreadPool) -> Exits:
     """Of the objects that are wanted, (objects,) bool by label."""
     ids = np.flatnonzero(volume.solids_at_faces == 1).astype(np.int32)
     ids = ids[wanted[labels[volume.faces[ids, 0]]]]
-    bounds = bound_union(bound_vertices(x, x, crew=crew), volume.faces[ids], crew)
-    tree = split_elements(bounds, crew)
+    bounds = bound_union(bound_vertices(x, x, pool=pool), volume.faces[ids], pool)
+    tree = split_elements(bounds, pool)
     ids = ids[tree.order]
     corners = volume.faces[ids]
     middle_of = volume.corners[volume.face_cells.items[volume.face_cells.start[ids]]]
@@ -57,7 +57,7 @@ def exits_of(volume: VolumeMesh, x: np.ndarray, labels: np.ndarray, wanted: np.n
     _find_outward(x, corners, middle_of, normals)
     return Exits(
         x, corners, normals, ids, at,
-        fit_nodes(np.take(bounds, tree.order, axis=0), tree.begin, crew), tree.begin, label_ranges(at, tree.begin),
+        fit_nodes(np.take(bounds, tree.order, axis=0), tree.begin, pool), tree.begin, label_ranges(at, tree.begin),
         labels, *volume._vertex_cells, volume._corners,
     )  # fmt: skip
 
@@ -136,10 +136,10 @@ def leave_along_edges(exits, edges, labels, begin, end, out):
 
 @helper
 def _box_around(p, q):
-    room = _ROOM * (abs(p[0] - q[0]) + abs(p[1] - q[1]) + abs(p[2] - q[2]))
+    margin = _MARGIN * (abs(p[0] - q[0]) + abs(p[1] - q[1]) + abs(p[2] - q[2]))
     return (
-        (min(p[0], q[0]) - room, min(p[1], q[1]) - room, min(p[2], q[2]) - room),
-        (max(p[0], q[0]) + room, max(p[1], q[1]) + room, max(p[2], q[2]) + room),
+        (min(p[0], q[0]) - margin, min(p[1], q[1]) - margin, min(p[2], q[2]) - margin),
+        (max(p[0], q[0]) + margin, max(p[1], q[1]) + margin, max(p[2], q[2]) + margin),
     )
 
 
@@ -166,11 +166,11 @@ def _crossing(exits, place, p, d):
         return np.inf
     a, b, c = _corners(exits, place)
     t = dot(n, sub(a, p)) / slope
-    if t < -_ROOM or t > 1.0 + _ROOM:
+    if t < -_MARGIN or t > 1.0 + _MARGIN:
         return np.inf
     q = add(p, scale(d, t))
     full = cross(sub(b, a), sub(c, a))
-    least = -_ROOM * dot(full, full)
+    least = -_MARGIN * dot(full, full)
     u, v, w = sub(a, q), sub(b, q), sub(c, q)
     if min(dot(cross(u, v), full), min(dot(cross(v, w), full), dot(cross(w, u), full))) < least:
         return np.inf

@@ -24,7 +24,7 @@ from pliant.runtime.arrays import (
     thread_count,
 )
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew, Progress
+from pliant.runtime.threads import Progress, ThreadPool
 
 _CHUNK = 20_000
 
@@ -69,7 +69,9 @@ def vertex_face(
     MeshError
         Where the input is wrong; the message says what and where.
     """
-    return _decide(VERTEX_FACE, x0, x1, (min_distance, radii), accuracy, old, Crew(thread_count(threads), progress))
+    return _decide(
+        VERTEX_FACE, x0, x1, (min_distance, radii), accuracy, old, ThreadPool(thread_count(threads), progress)
+    )
 
 
 def edge_edge(
@@ -96,7 +98,7 @@ def edge_edge(
     -------
     PairContacts
     """
-    return _decide(EDGE_EDGE, x0, x1, (min_distance, radii), accuracy, old, Crew(thread_count(threads), progress))
+    return _decide(EDGE_EDGE, x0, x1, (min_distance, radii), accuracy, old, ThreadPool(thread_count(threads), progress))
 
 
 def as_queries(x: Any, name: str, points: int = 4) -> np.ndarray:
@@ -117,7 +119,13 @@ def as_tuples(x: Any, name: str, points: int) -> np.ndarray:
 
 
 def _decide(
-    kind: int, x0: Any, x1: Any, rule: tuple[float, Any], accuracy: Accuracy | None, old: dict[str, Any], crew: Crew
+    kind: int,
+    x0: Any,
+    x1: Any,
+    rule: tuple[float, Any],
+    accuracy: Accuracy | None,
+    old: dict[str, Any],
+    pool: ThreadPool,
 ) -> PairContacts:
     accuracy = accuracy_from(accuracy, old)
     refuse_rest(old, "edge_edge" if kind == EDGE_EDGE else "vertex_face")
@@ -129,7 +137,7 @@ def _decide(
     x0, x1 = x0.reshape(-1, 3), x1.reshape(-1, 3)
     table, pairs, quads = _features(kind, count)
     toi, toi_upper, status = np.empty(count), np.empty(count), np.empty(count, np.int8)
-    tallies = [Tally() for _ in range(crew.threads)]
+    tallies = [Tally() for _ in range(pool.threads)]
 
     def work(worker: int, start: int) -> None:
         part = slice(start, min(start + _CHUNK, count))
@@ -139,7 +147,7 @@ def _decide(
         else:
             advance_pairs(kind, approach, table, answers[0], 1.0, *answers[1:])
 
-    crew.run(work, range(0, count, _CHUNK))
+    pool.run(work, range(0, count, _CHUNK))
     hit = status != MISS
     weights, normal = np.full((count, 4), np.nan), np.full((count, 3), np.nan)
     weights[hit], normal[hit], _ = points_of_contact(kind, x0, x1, approach, quads[hit], toi[hit])

@@ -12,7 +12,7 @@ from pliant.elementary.certified import HIT
 from pliant.elementary.containment import decide_containment, shapes_of
 from pliant.engine.scene import topology_of
 from pliant.hierarchy.traverse import ALL, INTER, SELF
-from pliant.mesh.subjects import subject_of
+from pliant.mesh.tested import mesh_to_test
 from pliant.mesh.volumes import VolumeMesh
 from pliant.queries.depths import penetration
 from pliant.queries.enclosures import enclosed
@@ -22,7 +22,7 @@ from pliant.runtime.arrays import OptionError, as_positions, choose, thread_coun
 from pliant.runtime.jit import kernel
 from pliant.runtime.log import logged
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew, Progress
+from pliant.runtime.threads import Progress, ThreadPool
 
 _WANTED = {"all": ALL, "self": SELF, "inter": INTER}
 _BLOCK = 8192
@@ -85,7 +85,7 @@ def inside(
 
     mesh : VolumeMesh, a dict of cells, or a meshio object; with points also faces, or a TriMesh
     x : (n, 3) positions
-    points : (k, 3) positions of what is looked for, in place of the vertices of the mesh
+    points : (k, 3) positions of what is searched for, in place of the vertices of the mesh
     objects : (n,) integers, a label for each vertex; default: connected components; not with points
     pairs : "all", "self" (vertex and cell of one object) or "inter" (of different ones); not with points
     depth : also how deep each vertex is in the object of the cell, and the direction that leads out; with points the
@@ -98,11 +98,11 @@ def inside(
             raise OptionError("objects= and pairs= are not for points=: the mesh is one object then")
         return enclosed(mesh, x, points, depth=depth, threads=threads, progress=progress)
     volume, x, labels = _gate(mesh, x, objects, pairs, depth)
-    tally, crew = Tally(), Crew(thread_count(threads), progress)
-    found = find_inside(volume, x, Choice(labels, _WANTED[pairs]), crew, tally)
+    tally, pool = Tally(), ThreadPool(thread_count(threads), progress)
+    found = find_inside(volume, x, Choice(labels, _WANTED[pairs]), pool, tally)
     clock = time.perf_counter()
     weights = np.empty((len(found), 8))
-    shapes, quiet = shapes_of(volume), Crew(crew.threads)
+    shapes, quiet = shapes_of(volume), ThreadPool(pool.threads)
     quiet.run_range(lambda a, b: weights_in_cells(x, shapes, found[a:b], weights[a:b]), len(found), 1024)
     clock = tally.lap("weights", clock)
     vertices, cells = found[:, 0].copy(), found[:, 1].copy()
@@ -118,7 +118,7 @@ def inside(
 def _gate(mesh: Any, x: Any, objects: Any, pairs: str, depth: bool) -> tuple[VolumeMesh, np.ndarray, np.ndarray]:
     """Checked input, and the object of each vertex; 0 for all where nobody asks for it."""
     choose(pairs, "pairs", tuple(_WANTED))
-    volume, x = subject_of(mesh).volume, as_positions(x, "x")
+    volume, x = mesh_to_test(mesh).volume, as_positions(x, "x")
     if volume is None:
         raise OptionError("a surface has no cells: say what may be inside of it, points=(k, 3) positions")
     volume.require_in_range(len(x))
@@ -130,16 +130,16 @@ def _gate(mesh: Any, x: Any, objects: Any, pairs: str, depth: bool) -> tuple[Vol
     return volume, x, topology.named(len(x)) if labels is None else labels
 
 
-def find_inside(volume: VolumeMesh, x: np.ndarray, choice: Choice, crew: Crew, tally: Tally) -> np.ndarray:
+def find_inside(volume: VolumeMesh, x: np.ndarray, choice: Choice, pool: ThreadPool, tally: Tally) -> np.ndarray:
     """(k, 2) int32 vertices and the cells that hold them, sorted."""
     if volume.solid_count == 0:
         return np.empty((0, 2), np.int32)
     clock = time.perf_counter()
     corner_count, shapes = volume.corner_count, shapes_of(volume)
-    points = BROAD[choice.broad](x, volume, Crew(crew.threads))
+    points = BROAD[choice.broad](x, volume, ThreadPool(pool.threads))
     tally.lap("hierarchy", clock)
     found: list[np.ndarray] = []
-    tallies = [Tally() for _ in range(crew.threads)]
+    tallies = [Tally() for _ in range(pool.threads)]
 
     def look_at(worker: int, chunk: range) -> None:
         at, mine = chunk.start, tallies[worker]
@@ -147,7 +147,7 @@ def find_inside(volume: VolumeMesh, x: np.ndarray, choice: Choice, crew: Crew, t
         while at < chunk.stop:
             clock = time.perf_counter()
             count, after = points.fill(volume._corners, corner_count, at, chunk.stop, pairs)
-            if after == at:  # one cell has more vertices than there is room for
+            if after == at:  # one cell has more vertices than fit
                 pairs = np.empty((2 * len(pairs), 2), np.int32)
                 continue
             kept = _keep_foreign(volume._corners, choice.labels, choice.wanted, pairs, count)
@@ -156,9 +156,9 @@ def find_inside(volume: VolumeMesh, x: np.ndarray, choice: Choice, crew: Crew, t
             if decide_containment(x, shapes, pairs[:kept], status, mine):
                 found.append(pairs[:kept][status == HIT])
 
-    size = max(1, min(_CELLS, volume.solid_count // (4 * crew.threads) + 1))
+    size = max(1, min(_CELLS, volume.solid_count // (4 * pool.threads) + 1))
     chunks = [range(a, min(a + size, volume.solid_count)) for a in range(0, volume.solid_count, size)]
-    crew.run(look_at, chunks)
+    pool.run(look_at, chunks)
     tally.merge(tallies)
     rows = np.concatenate([np.empty((0, 2), np.int32), *found])
     return rows[np.lexsort((rows[:, 1], rows[:, 0]))]

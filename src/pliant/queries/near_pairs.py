@@ -57,7 +57,7 @@ class NearPairs:
         """
         if of is not self._of:
             raise StalePairsError("near pairs are those of another detector, or of the mesh that it had before")
-        most = reach_of(self.x, self.within) - (radius if len(radius) else 0.0)
+        most = allowance_of(self.x, self.within) - (radius if len(radius) else 0.0)
         for x, name in ((x0, "x0"), (x1, "x1")):
             beyond = self._beyond(x, most)
             if len(beyond):
@@ -80,7 +80,7 @@ class NearPairs:
         return np.flatnonzero(~(moved <= most))
 
 
-def reach_of(x: np.ndarray, within: float) -> float:
+def allowance_of(x: np.ndarray, within: float) -> float:
     """How far two features that were not within the distance at x may come towards each other: half of it for each,
     less the rounding of that distance."""
     largest = float(np.abs(x).max(initial=0.0)) + within

@@ -11,20 +11,20 @@ from pliant.elementary.triangle_advance import QUADS
 from pliant.elementary.triangle_distance import closest_features, triangle_distances
 from pliant.hierarchy.build import Tree, fit_nodes, split_elements
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 _STACK = 4 * 64  # two pairs stay behind on each of at most 62 levels
 
 
 def nearest_elements(
-    corners_a: np.ndarray, xa: np.ndarray, corners_b: np.ndarray, xb: np.ndarray, crew: Crew
+    corners_a: np.ndarray, xa: np.ndarray, corners_b: np.ndarray, xb: np.ndarray, pool: ThreadPool
 ) -> tuple[float, np.ndarray, tuple[int, int]]:
     """The distance of two meshes without intersection, the closest points (2, 3), and the elements they are on."""
     largest = max(float(np.abs(xa).max()), float(np.abs(xb).max()), 1e-300)
     factor = 0.25 * unit_factor((0.25 * largest,) * 3)
     xa, xb = xa * factor, xb * factor
-    tree_a, nodes_a, places_a = _tree(corners_a, xa, crew)
-    tree_b, nodes_b, places_b = _tree(corners_b, xb, crew)
+    tree_a, nodes_a, places_a = _tree(corners_a, xa, pool)
+    tree_b, nodes_b, places_b = _tree(corners_b, xb, pool)
     i, j = nearest_pair(
         (nodes_a, tree_a.begin, places_a), (nodes_b, tree_b.begin, places_b),
         xa, xb, corners_a[tree_a.order], corners_b[tree_b.order], QUADS,
@@ -36,11 +36,11 @@ def nearest_elements(
     return float(distance[0]) / factor, points, (i, j)
 
 
-def _tree(corners: np.ndarray, x: np.ndarray, crew: Crew) -> tuple[Tree, np.ndarray, np.ndarray]:
-    bounds = bound_union(bound_vertices(x, x, crew=crew), corners, crew)
-    tree = split_elements(bounds, crew)
+def _tree(corners: np.ndarray, x: np.ndarray, pool: ThreadPool) -> tuple[Tree, np.ndarray, np.ndarray]:
+    bounds = bound_union(bound_vertices(x, x, pool=pool), corners, pool)
+    tree = split_elements(bounds, pool)
     places = np.take(bounds, tree.order, axis=0)
-    return tree, fit_nodes(places, tree.begin, crew), places
+    return tree, fit_nodes(places, tree.begin, pool), places
 
 
 @kernel

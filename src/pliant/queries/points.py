@@ -13,7 +13,7 @@ from pliant.hierarchy.cell_boxes import box_holds, box_of_cell
 from pliant.hierarchy.spatial_hash import HashedPoints
 from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 _STACK = 64  # one sibling stays behind on each of at most 31 levels
 
@@ -25,12 +25,12 @@ class PointTree:
     to build it takes most of the time.
     """
 
-    def __init__(self, x: np.ndarray, volume: VolumeMesh, crew: Crew) -> None:
+    def __init__(self, x: np.ndarray, volume: VolumeMesh, pool: ThreadPool) -> None:
         vertices = volume._vertices
         bounds = np.repeat(x[vertices], 2, axis=1)
-        tree = split_elements(bounds, crew)
+        tree = split_elements(bounds, pool)
         self._order = vertices[tree.order]
-        self._nodes = fit_nodes(np.take(bounds, tree.order, axis=0), tree.begin, crew)
+        self._nodes = fit_nodes(np.take(bounds, tree.order, axis=0), tree.begin, pool)
         self._begin, self._x = tree.begin, x
 
     def fill(
@@ -46,7 +46,7 @@ class PointTree:
 class EveryPoint:
     """Brute force: each vertex with each cell, for tests and for very few of them."""
 
-    def __init__(self, x: np.ndarray, volume: VolumeMesh, crew: Crew) -> None:
+    def __init__(self, x: np.ndarray, volume: VolumeMesh, pool: ThreadPool) -> None:
         self._vertices = volume._vertices
 
     def fill(

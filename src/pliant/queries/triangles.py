@@ -27,7 +27,7 @@ from pliant.runtime.arrays import (
     thread_count,
 )
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew, Progress
+from pliant.runtime.threads import Progress, ThreadPool
 
 _CHUNK = 16384  # what one call leaves, a few percent with up to 15 pairs of features each, stays in the cache
 
@@ -88,8 +88,8 @@ def triangle_triangle(
     radii = as_radii(min_distance, radii, (1 if radii is None else len(x0), 6))
     advances = accuracy.solver == "advance" or bool(radii.any())
     count = len(x0)
-    crew = Crew(thread_count(threads), progress)
-    tallies, found = [Tally() for _ in range(crew.threads)], list[tuple[np.ndarray, Firsts]]()
+    pool = ThreadPool(thread_count(threads), progress)
+    tallies, found = [Tally() for _ in range(pool.threads)], list[tuple[np.ndarray, Firsts]]()
 
     def work(worker: int, start: int) -> None:
         part = slice(start, min(start + _CHUNK, count))
@@ -105,7 +105,7 @@ def triangle_triangle(
         hit = np.flatnonzero(firsts.feature >= 0)
         found.append((start + left.ids[hit], Firsts(*(column[hit] for column in firsts))))
 
-    crew.run(work, range(0, max(1, count), _CHUNK))  # of no pairs one part, too
+    pool.run(work, range(0, max(1, count), _CHUNK))  # of no pairs one part, too
     return _tabulate(x0, x1, radii if advances else None, found, Tally().merge(tallies))
 
 
@@ -143,9 +143,9 @@ def _tabulate(
         quads = columns + 6 * np.arange(len(rows), dtype=np.int32)[:, None]
         weights, normal, contacts.gap[at] = points_of_contact(kind, start, end, approach, quads, toi[at])
         # The vertex comes first in its pair; here the first triangle does.
-        turned = np.where((number >= 3) & (kind == VERTEX_FACE), -1.0, 1.0)[:, None]
-        contacts.weights[at[:, None], columns] = turned * weights
-        contacts.normal[at] = turned * normal + 0.0
+        sign = np.where((number >= 3) & (kind == VERTEX_FACE), -1.0, 1.0)[:, None]
+        contacts.weights[at[:, None], columns] = sign * weights
+        contacts.normal[at] = sign * normal + 0.0
     return TrianglePairs(hit, contacts, tally.stages())
 
 

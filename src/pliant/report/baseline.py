@@ -5,7 +5,7 @@
     ]}
 
 Names of files are relative to the folder of the baseline. Ids are those of the file: whoever edits a mesh so that its
-faces are numbered anew makes all of its offenders new ones.
+faces are renumbered makes all of its offenders new ones.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Judged(NamedTuple):
 
     new: list[Case]  # the cases with those offences that are not known
     known: int
-    gone: int  # known ones that were looked for and are not there any more
+    gone: int  # known ones that were searched for and are not there any more
 
 
 Known = dict[Key, set[tuple[int, int]]]
@@ -103,7 +103,7 @@ def _is_id(value: Any) -> bool:
 def judge(cases: Iterable[Case], known: Known, folder: Path, looked_at: Callable[[Key], bool]) -> Judged:
     """Tell new offences from known ones.
 
-    looked_at : whether a key, with files called as in the cases, was looked at in this run: what was not is not gone
+    looked_at : whether a key, with files called as in the cases, was examined in this run: what was not is not gone
     """
     new, counted, found = [], 0, dict.fromkeys(known, 0)
     names = {relative_name(name, folder): name for case in cases for name in case.files}

@@ -1,4 +1,4 @@
-"""What was looked at, and what was found in it, as continuous integration sees it: cases, each with its offences."""
+"""What was examined, and what was found in it, as continuous integration sees it: cases, each with its offences."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Case(NamedTuple):
     files: tuple[str, ...]
     offences: tuple[Offences, ...] = ()
     clip: str | None = None
-    error: str = ""  # why it could not be looked at
+    error: str = ""  # why it could not be examined
     seconds: float = 0.0
 
     @property

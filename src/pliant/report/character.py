@@ -25,7 +25,7 @@ from pliant.runtime.arrays import OptionError, choose
 from pliant.runtime.threads import Progress
 from pliant.scenes import character_names, load_character
 
-REST = "rest pose"  # what is looked at where there are no clips
+REST = "rest pose"  # what is examined where there are no clips
 
 
 class Wanted(NamedTuple):

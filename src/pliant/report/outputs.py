@@ -178,7 +178,7 @@ def as_csv(result: Result) -> bytes:
 
 
 def _tables(result: Result) -> tuple[Table, ...]:
-    """What was found; where nothing was looked for, the lists in the head."""
+    """What was found; where nothing was searched for, the lists in the head."""
     if result.tables is not None:
         return result.tables
     out = []

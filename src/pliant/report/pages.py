@@ -107,7 +107,7 @@ def _record(scan: Scan, regions: Regions, findings: Findings) -> dict[str, Any]:
 
 
 def _gaps(counts: np.ndarray, scan: Scan) -> list[list[int | None]]:
-    """None where nothing was looked for: contacts are of the way to a frame, and no way leads to the first."""
+    """None where nothing was searched for: contacts are of the way to a frame, and no way leads to the first."""
     contacts = [frame.contacts is not None for frame in scan.frames]
     crossings = [frame.intersections is not None for frame in scan.frames]
     rows = zip(counts.tolist(), (contacts, contacts, crossings))

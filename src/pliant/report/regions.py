@@ -66,7 +66,7 @@ class Regions:
         return Region(found.astype(np.int32), layers[found])
 
     def meetings(self, frame: ScannedFrame) -> list[Meetings]:
-        """The parts of all rows, for each kind that was looked for."""
+        """The parts of all rows, for each kind that was searched for."""
         found = []
         if frame.contacts is not None:
             for kind, table in ((VERTEX_FACE, frame.contacts.vf), (EDGE_EDGE, frame.contacts.ee)):

@@ -63,7 +63,7 @@ def _title(scan: Scan, findings: Findings) -> str:
     words += [_count(int(findings.counts[:, 2].sum()), "intersection")] * crossings
     size = f"{len(scan.sequence.faces):,} triangles"
     if len(scan) == 1:
-        return f"{scan.sequence.name}\n{', '.join(words) or 'nothing was looked for'}; {size}"
+        return f"{scan.sequence.name}\n{', '.join(words) or 'nothing was searched for'}; {size}"
     bad = int(np.count_nonzero(findings.totals))
     which = "the worst frames that differ, in order of time" if bad else "frames at even distances"
     found = f"{', '.join(words) or 'nothing'} in {bad:,} of {_count(len(scan), 'frame')}"

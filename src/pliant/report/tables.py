@@ -70,7 +70,7 @@ def _counts(stage: Stage) -> tuple[str, str, str]:
 
 
 def file_table(rows: Iterable[tuple[str, int | None, int, int]]) -> Table:
-    """File, pairs, triangles and vertices; pairs are None where they were not looked for."""
+    """File, pairs, triangles and vertices; pairs are None where they were not searched for."""
     out = table(("pairs", "triangles", "vertices", "file"), ("file",))
     for name, pairs, *sizes in rows:
         found = "-" if pairs is None else f"{pairs:,}" if pairs else "clean"

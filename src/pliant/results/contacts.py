@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pliant.mesh.subjects import surface_of
+from pliant.mesh.tested import surface_of
 from pliant.results import notebooks
 from pliant.results.exports import (
     OnFaces,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.mesh.subjects import subject_of, surface_of
+from pliant.mesh.tested import mesh_to_test, surface_of
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import Surface
 from pliant.runtime.arrays import ShapeError, as_positions, require_in_range
@@ -94,11 +94,11 @@ def faces_of_pairs(kind: np.ndarray, elements: np.ndarray, mesh: TriMesh) -> np.
 
 def faces_of_contacts(table: Contacts, mesh: Any) -> np.ndarray:
     """(m,) int64, of the faces of a surface; contacts of a volume mesh name all of its features."""
-    subject = subject_of(mesh)
-    counts = faces_of_pairs(table.kind, table.elements, subject.features)
-    if subject.volume is None:
+    tested = mesh_to_test(mesh)
+    counts = faces_of_pairs(table.kind, table.elements, tested.features)
+    if tested.volume is None:
         return counts
-    surface = subject.volume.surface()
+    surface = tested.volume.surface()
     assert isinstance(surface, Surface)
     return counts[surface.volume_faces]
 

@@ -26,11 +26,11 @@ def _keep_freed_memory() -> None:
 _keep_freed_memory()
 
 
-New = Callable[[tuple[int, int]], np.ndarray]  # makes room for an array of a shape, as np.empty does
+New = Callable[[tuple[int, int]], np.ndarray]  # allocates an array of a shape, as np.empty does
 
 
-class Kept:
-    """Room for arrays that are filled anew in every frame, by name.
+class Buffers:
+    """Arrays that are overwritten in every frame, by name.
 
     Memory that is given back and asked for again comes in fresh pages: on hanging_cloth that was a third of a frame.
     """
@@ -54,7 +54,7 @@ Arrays = TypeVar("Arrays", bound="np.ndarray | tuple")
 def read_only(arrays: Arrays) -> Arrays:
     """The same array, or named tuple of arrays, for people: it cannot be written to.
 
-    What is derived from an array is kept, and would go stale without a word. Kernels get the array itself (above).
+    What is derived from an array is kept, and would go stale silently. Kernels get the array itself (above).
     """
     if isinstance(arrays, np.ndarray):
         view = arrays.view()

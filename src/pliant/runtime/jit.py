@@ -146,7 +146,7 @@ def helper(function: F) -> F:
     """A function that only kernels call: compiled as part of its callers, plain Python when Python calls it.
 
     Without wrappers for calls from Python it compiles in three quarters of the time, and unlike a function of its own
-    it is not compiled anew for every literal that it is called with (which made minutes out of seconds).
+    it is not recompiled for every literal that it is called with (which made minutes out of seconds).
     """
     return register_jitable(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
@@ -188,7 +188,7 @@ def _attributes(*names: str) -> Any:
 
 
 def _prefetch(_typing_context: Any, table: Any, _row: Any) -> Any:
-    """prefetch(table, row): the memory is to bring the beginning of a row that is looked at soon; row is an integer and
+    """prefetch(table, row): the memory is to bring the beginning of a row that is examined soon; row is an integer and
     may be none of the table's."""
 
     def call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

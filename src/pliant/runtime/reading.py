@@ -82,7 +82,7 @@ class Reading:
         return self.budget - self._spent
 
     def charge(self, size: int, what: str = "") -> None:
-        """Asked before room is made for so many bytes: an error where that is more than is left of the budget."""
+        """Called before so many bytes are allocated: an error where that is more than is left of the budget."""
         if size < 0:  # else a file could give itself more
             raise FileError(f"{self.name}: {f'{what}: ' * bool(what)}declares {size:,} bytes")
         self.require(size, what)

@@ -125,7 +125,7 @@ def _opened_stream(path: Path) -> IO[bytes]:
         return os.fdopen(os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0)), "wb")
     if number == 1 and sys.stdout is not None:
         sys.stdout.flush()
-    return os.fdopen(os.dup(number), "wb")  # not opened anew, which would begin at the start of a file
+    return os.fdopen(os.dup(number), "wb")  # not reopened, which would begin at the start of a file
 
 
 def _target(path: Path) -> tuple[Path, os.stat_result | None]:

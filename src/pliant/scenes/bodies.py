@@ -54,7 +54,7 @@ def ball_heap(triangles: int = 20_000, frames: int = 10, seed: int = 0) -> Scene
     for k in range(frames):
         center = site + squeeze * (1 - math.exp(-k / 2))
         center[:, 2] += np.maximum(drop - 0.6 * k, 0)
-        x[k] = radius[:, None, None] * _turned(ball, spin_axis, 0.15 * k) + center[:, None]
+        x[k] = radius[:, None, None] * _rotated(ball, spin_axis, 0.15 * k) + center[:, None]
     faces = ball_faces + len(ball) * np.arange(count, dtype=np.int64)[:, None, None]
     return Scene(
         name="ball_heap",
@@ -80,8 +80,8 @@ def _heap_sites(rng: np.random.Generator, count: int) -> np.ndarray:
     return 1.02 * site + rng.uniform(-0.01, 0.01, site.shape)
 
 
-def _turned(points: np.ndarray, axis: np.ndarray, angle: float) -> np.ndarray:
-    """Points (n, 3) turned by `angle` around each unit axis (b, 3), by Rodrigues' formula. Returns (b, n, 3)."""
+def _rotated(points: np.ndarray, axis: np.ndarray, angle: float) -> np.ndarray:
+    """Points (n, 3) rotated by `angle` around each unit axis (b, 3), by Rodrigues' formula. Returns (b, n, 3)."""
     along = (points * axis[:, None]).sum(axis=2, keepdims=True) * axis[:, None]
     across = np.cross(axis[:, None], points[None])
     return math.cos(angle) * (points - along) + math.sin(angle) * across + along

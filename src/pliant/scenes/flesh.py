@@ -120,37 +120,37 @@ def depths_below(flesh: Flesh, points: np.ndarray) -> np.ndarray:
 
 @kernel
 def _measure_depths(flesh, points, out):
-    room = np.empty(len(flesh.parents))
+    buffer = np.empty(len(flesh.parents))
     for i in range(len(points)):
-        out[i] = value_at(flesh, (points[i, 0], points[i, 1], points[i, 2]), room)
+        out[i] = value_at(flesh, (points[i, 0], points[i, 1], points[i, 2]), buffer)
 
 
 @kernel
 def pull_to_surface(flesh, points, steps):
     """Move points (n, 3), in place, onto the surface: so many steps of Newton's method."""
-    room = np.empty(len(flesh.parents))
+    buffer = np.empty(len(flesh.parents))
     for i in range(len(points)):
         p = (points[i, 0], points[i, 1], points[i, 2])
         for _ in range(steps):
-            p = pulled(flesh, p, room)
+            p = pulled(flesh, p, buffer)
         points[i, 0], points[i, 1], points[i, 2] = p
 
 
 @helper
-def pulled(flesh, p, room):
+def pulled(flesh, p, buffer):
     """One step of Newton's method towards the surface, along the gradient."""
-    f = value_at(flesh, p, room)
-    gx = (value_at(flesh, (p[0] + _STEP, p[1], p[2]), room) - f) / _STEP
-    gy = (value_at(flesh, (p[0], p[1] + _STEP, p[2]), room) - f) / _STEP
-    gz = (value_at(flesh, (p[0], p[1], p[2] + _STEP), room) - f) / _STEP
+    f = value_at(flesh, p, buffer)
+    gx = (value_at(flesh, (p[0] + _STEP, p[1], p[2]), buffer) - f) / _STEP
+    gy = (value_at(flesh, (p[0], p[1] + _STEP, p[2]), buffer) - f) / _STEP
+    gz = (value_at(flesh, (p[0], p[1], p[2] + _STEP), buffer) - f) / _STEP
     # In a crease the gradient may vanish: no further than the value itself, which is about a distance.
     s = f / max(gx * gx + gy * gy + gz * gz, 0.25)
     return p[0] - s * gx, p[1] - s * gy, p[2] - s * gz
 
 
 @helper
-def value_at(flesh, p, room):
-    """About the signed distance of the surface; room : (k,), for the values of the bones.
+def value_at(flesh, p, buffer):
+    """About the signed distance of the surface; buffer : (k,), for the values of the bones.
 
     A bone whose ball is further away than another's flesh, by more than it is blended over, changes nothing, nor does
     its blending: that lowers a value which is d above the least by at most d^2 / 4 blend.
@@ -158,36 +158,36 @@ def value_at(flesh, p, room):
     best = np.inf
     for bone in range(len(flesh.parents)):
         dx, dy, dz = p[0] - flesh.balls[bone, 0], p[1] - flesh.balls[bone, 1], p[2] - flesh.balls[bone, 2]
-        room[bone] = math.sqrt(dx * dx + dy * dy + dz * dz) - flesh.balls[bone, 3]
-        if room[bone] > best + _FURTHEST:
+        buffer[bone] = math.sqrt(dx * dx + dy * dy + dz * dz) - flesh.balls[bone, 3]
+        if buffer[bone] > best + _FURTHEST:
             continue
         value = np.inf
         for i in range(flesh.start[bone], flesh.start[bone + 1]):
             squared, radius = _from_axis(flesh.pieces, i, p)
             value = _blended(value, math.sqrt(squared) - radius, flesh.inner[bone])
-        room[bone] = value
+        buffer[bone] = value
         best = min(best, value)
     for bone in range(len(flesh.parents)):
         parent = flesh.parents[bone]
         if parent >= 0:
-            best = min(best, _blended(room[bone], room[parent], flesh.blend[bone]))
+            best = min(best, _blended(buffer[bone], buffer[parent], flesh.blend[bone]))
     return best
 
 
 @helper
-def powers_at(flesh, p, room):
-    """The power of p with respect to each bone, into room (k,): squared distance less squared radius; and the least.
+def powers_at(flesh, p, buffer):
+    """The power of p with respect to each bone, into buffer (k,): squared distance less squared radius; and the least.
 
     For a point that is s beyond the end of a bone and beside the next one, which goes on straight, the powers differ
     by the square of s, whatever the distance from the axis.
     """
     least = 0
     for bone in range(len(flesh.parents)):
-        room[bone] = np.inf
+        buffer[bone] = np.inf
         for i in range(flesh.start[bone], flesh.start[bone + 1]):
             squared, radius = _from_axis(flesh.pieces, i, p)
-            room[bone] = min(room[bone], squared - radius * radius)
-        if room[bone] < room[least]:
+            buffer[bone] = min(buffer[bone], squared - radius * radius)
+        if buffer[bone] < buffer[least]:
             least = bone
     return least
 

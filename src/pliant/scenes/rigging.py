@@ -74,20 +74,20 @@ def _weigh(flesh, points, out):
     weights would jump where the nearest bone changes.
     """
     count = len(flesh.parents)
-    room = np.empty(count)
+    buffer = np.empty(count)
     for i in range(len(points)):
-        nearest = powers_at(flesh, (points[i, 0], points[i, 1], points[i, 2]), room)
-        least = room[nearest]
+        nearest = powers_at(flesh, (points[i, 0], points[i, 1], points[i, 2]), buffer)
+        least = buffer[nearest]
         for bone in range(count):
-            room[bone] = np.sqrt(room[bone] - least)
+            buffer[bone] = np.sqrt(buffer[bone] - least)
         for bone in range(count):
             if bone != nearest and not _joined(flesh.parents, bone, nearest):
                 continue
             width = flesh.width[nearest if flesh.parents[nearest] == bone else bone]
-            weight = max(0.0, 1.0 - room[bone] / width) ** 2
+            weight = max(0.0, 1.0 - buffer[bone] / width) ** 2
             for other in range(count):
                 if other != bone and not _joined(flesh.parents, bone, other):
-                    weight *= min(1.0, room[other] / flesh.width[other]) ** 2
+                    weight *= min(1.0, buffer[other] / flesh.width[other]) ** 2
             out[i, bone] = weight
         if out[i].sum() < 1e-9:
             out[i, nearest] = 1.0

@@ -80,13 +80,13 @@ def _linked(volume: VolumeMesh, size: float) -> _Cells:
 @kernel
 def _even_out(flesh, cells, x):
     """Move every vertex towards the middle of its neighbours, on the surface if it is there; one sweep."""
-    room = np.empty(len(flesh.parents))
+    buffer = np.empty(len(flesh.parents))
     for v in range(len(x)):
         middle, n = (0.0, 0.0, 0.0), cells.start[v + 1] - cells.start[v]
         for k in range(cells.start[v], cells.start[v + 1]):
             middle = add(middle, scale(row(x, cells.neighbours[k]), 1.0 / n))
         if cells.on_surface[v]:
-            middle = pulled(flesh, pulled(flesh, middle, room), room)
+            middle = pulled(flesh, pulled(flesh, middle, buffer), buffer)
         before, least = row(x, v), min(_LEAST, _worst_at(cells, x, v))
         for k in range(5):
             if _moves(cells, x, v, lerp(before, middle, 0.5**k), least):
@@ -96,7 +96,7 @@ def _even_out(flesh, cells, x):
 @kernel
 def _improve(flesh, cells, x):
     """Move vertices of bad cells wherever the worst of these gets better; one sweep."""
-    room = np.empty(len(flesh.parents))
+    buffer = np.empty(len(flesh.parents))
     for v in range(len(x)):
         worst = _worst_at(cells, x, v)
         for k in range(_TRIES):
@@ -106,7 +106,7 @@ def _improve(flesh, cells, x):
             p, axis = row(x, v), k // 2 % 3
             p = add(p, (step * (axis == 0), step * (axis == 1), step * (axis == 2)))
             if cells.on_surface[v]:
-                p = pulled(flesh, p, room)
+                p = pulled(flesh, p, buffer)
             if _moves(cells, x, v, p, worst + 1e-3):
                 worst = _worst_at(cells, x, v)
 

@@ -162,7 +162,7 @@ def _axes(feet: np.ndarray, rings: int, length: float, pose: _Pose) -> np.ndarra
     center = feet * pose.stretch + (0, 0, pose.height)
     for ring in range(rings + 1):
         direction = unit(normal + pose.bend * ring / max(1, rings))
-        # Down as long as there is room, but flatter and flatter above the ground.
+        # Down as long as there is space, but flatter and flatter above the ground.
         sink = np.maximum(direction[:, 2], np.minimum((pose.clearance - center[:, 2]) / pose.soft, 0.7))
         level = direction[:, :2] + 2 * (sink - direction[:, 2])[:, None] * pose.heading
         level *= (np.sqrt(1 - sink**2) / np.maximum(np.linalg.norm(level, axis=1), 1e-9))[:, None]

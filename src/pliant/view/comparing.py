@@ -1,4 +1,4 @@
-"""One frame with each way of culling: how long it takes, what is looked at, and that nothing else is found."""
+"""One frame with each way of culling: how long it takes, what is examined, and that nothing else is found."""
 
 from __future__ import annotations
 

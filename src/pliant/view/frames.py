@@ -1,4 +1,4 @@
-"""Frames of a sequence with what collides in them, computed when they are first shown and kept while there is room."""
+"""Frames of a sequence with what collides in them, computed when they are first shown and kept while there is space."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class EmptySequenceError(MeshError):
 class Frames:
     """What ``pliant.scan`` would find, frame by frame, in any order.
 
-    sequence : what is looked at
+    sequence : what is examined
     pairs, tuning, threads : as in ``pliant.Detector``
-    memory : bytes of frames that are kept, besides the one asked for last; those not looked at for longest go first
+    memory : bytes of frames that are kept, besides the one asked for last; those not examined for longest go first
 
     Forward, a detector goes from frame to frame; for a jump there is a new one, since a detector has to look at every
     motion. Both give the same tables.
@@ -69,7 +69,7 @@ class Frames:
 
     @property
     def worst(self) -> int:
-        """The one in which most was found, of those that were looked at; the first among equals."""
+        """The one in which most was found, of those that were examined; the first among equals."""
         return int(np.argmax(self.counts.sum(axis=1)))
 
     def __getitem__(self, number: int) -> FrameView:

@@ -50,7 +50,7 @@ def serve(
 ) -> Viewer:
     """Show a sequence in a browser: its frames, what collides, and every contact with its numbers.
 
-    sequence : a ``pliant.Sequence`` or a scene; frames are looked at when they are first shown
+    sequence : a ``pliant.Sequence`` or a scene; frames are examined when they are first shown
     host : who is listened to; the default is this machine alone
     port : the next free one from here on; 0 for any
     pairs, tuning, threads : as in ``pliant.Detector``
@@ -181,7 +181,7 @@ class Viewer:
         self._ending = True
 
     def stop(self) -> None:
-        """End the loop and the server; a frame that is being looked at is finished first."""
+        """End the loop and the server; a frame that is being examined is finished first."""
         self.end_soon()
         self.panel.changed.set()
         if self._thread is not None:
@@ -199,7 +199,7 @@ class Viewer:
             try:
                 self._play()
                 self._update()
-            except Exception as error:  # of a frame that cannot be read, say: the others can still be looked at
+            except Exception as error:  # of a frame that cannot be read, say: the others can still be examined
                 LOG.warning("view: %s", error, exc_info=True)
                 self.panel.play.value = False
                 self.panel.about_frame.content = note(

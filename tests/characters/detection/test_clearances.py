@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from pliant.characters.detection.drifts import (
+    drift_error,
     drift_of,
     inverse_gram,
     inverse_of,
     middle_of,
     set_drifts,
-    slack_for,
     undoing,
 )
 from pliant.characters.detection.gaps import surely_apart_by
@@ -78,12 +78,12 @@ def test_what_a_linear_map_does_is_no_drift():
 def test_maps_without_an_inverse_prove_nothing():
     flat = inverse_of((1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 1.0, 1.0, 1.0))
     box = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
-    assert slack_for(box, (0.0, 0.0, 0.0), flat, 1.0) == np.inf
+    assert drift_error(box, (0.0, 0.0, 0.0), flat, 1.0) == np.inf
     sound = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    assert 0.0 < slack_for(box, (0.0, 0.0, 0.0), sound, 1.0) < 1e-12
+    assert 0.0 < drift_error(box, (0.0, 0.0, 0.0), sound, 1.0) < 1e-12
     for bad in (np.nan, np.inf, 1e300):
-        assert slack_for(box, (0.0, 0.0, 0.0), (bad, *sound[1:]), 1.0) == np.inf
-        assert slack_for(box, (0.0, 0.0, 0.0), (*sound[:8], bad), 1.0) == np.inf
-        assert slack_for(box * 1e300, (bad if bad != bad else 0.0, 0.0, 0.0), sound, 1.0) == np.inf
-    assert slack_for(box * 1e-300, (0.0, 0.0, 0.0), sound, 1.0) == np.inf
-    assert slack_for(box, (0.0, 0.0, 0.0), sound, np.inf) == np.inf
+        assert drift_error(box, (0.0, 0.0, 0.0), (bad, *sound[1:]), 1.0) == np.inf
+        assert drift_error(box, (0.0, 0.0, 0.0), (*sound[:8], bad), 1.0) == np.inf
+        assert drift_error(box * 1e300, (bad if bad != bad else 0.0, 0.0, 0.0), sound, 1.0) == np.inf
+    assert drift_error(box * 1e-300, (0.0, 0.0, 0.0), sound, 1.0) == np.inf
+    assert drift_error(box, (0.0, 0.0, 0.0), sound, np.inf) == np.inf

@@ -62,7 +62,7 @@ def test_folding_and_opening_again_and_again():
     parts = stage(both.safe, "lists").pairs_in
     assert parts > 6
     assert made[0] == parts
-    # Hardly anything is made anew, or this would not test what is kept.
+    # Hardly anything is rebuilt, or this would not test what is kept.
     assert sum(made[1:]) < 0.4 * parts * (len(made) - 1)
 
 
@@ -105,7 +105,7 @@ def test_teleports_jumps_and_frames_that_repeat():
 
 
 def test_a_stranger_comes_from_afar_and_stays_inside():
-    """It is in nobody's surroundings when lists are made, and lists need not be made anew for it."""
+    """It is in nobody's surroundings when lists are made, and lists need not be rebuilt for it."""
     body = bar()
     both, x = Both(body), body.rest.copy()
     both.look(x)
@@ -192,7 +192,7 @@ def test_lists_that_claim_too_much_lose_collisions():
     safe = CollisionDetector(body, update="safe", threads=1)
     poses = [x for x, _ in folding(body, 165.0, 24)]
     safe.find(poses[0])
-    safe._policy._lists.reach[:] = 1e3
+    safe._policy._lists.search_radius[:] = 1e3
     safe._policy._lists.known[:] = True
     lost = sum(len(expected(body.volume, x)) - len(safe.find(x)) for x in poses[1:13])
     assert lost > 50

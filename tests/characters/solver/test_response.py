@@ -120,7 +120,7 @@ def test_obstacles_go_along_in_a_long_step():
 
 @pytest.mark.parametrize("collisions", [True, False])
 def test_what_is_found_is_where_the_step_has_ended(collisions):
-    """Also where nothing has been looked for since it moved; and nothing is looked for twice."""
+    """Also where nothing has been searched for since it moved; and nothing is searched for twice."""
     character, body = limb((16, 4, 4))
     skinning = PositionBasedSkinning(character, body, collisions=collisions, threads=1)
     asked, known = [], 0

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pliant.bounds.kdops import NO_REACH
+from pliant.bounds.kdops import NO_PADDING
 from pliant.filters.axes.elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
 from tests.reference import distances, queries
 
@@ -27,16 +27,16 @@ def hinges(seed, shared, digits=None):
     return np.array(rows, np.int32), x0.reshape(-1, 3), x1.reshape(-1, 3)
 
 
-def culled(corners, x0, x1, reach):
+def culled(corners, x0, x1, padding):
     """(k,) bool: the pairs that are left out; at rest where x0 is x1."""
     pairs = np.arange(2 * COUNT, dtype=np.int32).reshape(COUNT, 2)
     largest = float(max(np.abs(x0).max(), np.abs(x1).max()))
     if x0 is x1:
         points = gather_resting_corners(corners, x0, 1.0)
-        kept = cull_resting_elements(corners, points, largest, reach, pairs, COUNT, False)
+        kept = cull_resting_elements(corners, points, largest, padding, pairs, COUNT, False)
     else:
         points = gather_corners(corners, x0, x1, 1.0, 1.0)
-        kept = cull_elements(corners, points, largest, reach, pairs, COUNT, False)
+        kept = cull_elements(corners, points, largest, padding, pairs, COUNT, False)
     out = np.ones(COUNT, bool)
     out[pairs[:kept, 0] // 2] = False
     return out
@@ -62,17 +62,17 @@ def least_distance(corners, x0, x1, pair):
 
 @pytest.mark.parametrize("at_rest", [True, False], ids=["rest", "motion"])
 @pytest.mark.parametrize("digits", [None, 0], ids=["anywhere", "grid"])
-@pytest.mark.parametrize("reach", [0.0, 0.05])
-def test_features_without_a_common_vertex_stay_apart(at_rest, digits, reach):
+@pytest.mark.parametrize("padding", [0.0, 0.05])
+def test_features_without_a_common_vertex_stay_apart(at_rest, digits, padding):
     corners, x0, x1 = hinges(1, 1, digits)
     x1 = x0 if at_rest else x1
-    out = culled(corners, x0, x1, np.full(2 * COUNT, reach) if reach else NO_REACH)
+    out = culled(corners, x0, x1, np.full(2 * COUNT, padding) if padding else NO_PADDING)
     assert 0.1 < out.mean() < 0.7
-    assert all(least_distance(corners, x0, x1, pair) > 2 * reach for pair in np.flatnonzero(out)[:60])
+    assert all(least_distance(corners, x0, x1, pair) > 2 * padding for pair in np.flatnonzero(out)[:60])
 
 
 @pytest.mark.parametrize("shared", [2, 3])
 def test_triangles_with_a_common_side_are_kept(shared):
     corners, x0, x1 = hinges(2, shared)
-    assert not culled(corners, x0, x1, NO_REACH).any()
-    assert not culled(corners, x0, x0, NO_REACH).any()
+    assert not culled(corners, x0, x1, NO_PADDING).any()
+    assert not culled(corners, x0, x0, NO_PADDING).any()

@@ -13,12 +13,12 @@ from pliant.arithmetic.bernstein import magnitudes
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.arithmetic.rounding import POSITION_ERROR, SINGLE_ROUNDOFF, UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import cross, dot, lerp, max_norm, sub
-from pliant.bounds.kdops import NO_REACH
+from pliant.bounds.kdops import NO_PADDING
 from pliant.elementary.advance import DISTANCE_ERROR
 from pliant.filters.axes import features, lanes, triangle_features, triangles
 from pliant.filters.axes.cells import cull_cells, gather_cells
 from pliant.filters.axes.elements import cull_elements, gather_corners
-from pliant.filters.axes.separation import ALLOWED, SLACK, length_above
+from pliant.filters.axes.separation import ALLOWED, AXIS_ERROR, length_above
 from tests.reference.rounding import coordinate, corners, exact, point, worst_share
 
 
@@ -32,11 +32,11 @@ def test_slack_along_an_axis():
     def share(x):
         (a, b), axis, t = x[:2], x[2], abs(x[3]) / 2
         largest = max(max_norm(p) for p in (*a, *b))
-        slack = SLACK * largest * norm_1(axis)
-        least = dot(lerp(*b, t), axis) - (dot(lerp(*a, t), axis) + slack)
+        error = AXIS_ERROR * largest * norm_1(axis)
+        least = dot(lerp(*b, t), axis) - (dot(lerp(*a, t), axis) + error)
         start, end = (lerp(*exact(p), exact(t)) for p in (a, b))
-        off = Fraction(least + slack) - (dot(end, exact(axis)) - dot(start, exact(axis)))
-        return (off + Fraction(2 * POSITION_ERROR * largest * norm_1(axis))) / Fraction(slack)
+        off = Fraction(least + error) - (dot(end, exact(axis)) - dot(start, exact(axis)))
+        return (off + Fraction(2 * POSITION_ERROR * largest * norm_1(axis))) / Fraction(error)
 
     def draw(rng):
         return (point(rng), point(rng)), (point(rng), point(rng)), point(rng), coordinate(rng)
@@ -68,8 +68,8 @@ def test_differences_of_features(kind):
 
 def test_room_for_vectors_and_points_that_are_off():
     """Differences along an axis of equal coordinates, where every error counts in full."""
-    assert 3 < features._OF_LOOSE <= 3 * 3  # each of e1, e2, w, by a part of its size
-    assert 2 * 3 < features._OF_FUZZ <= 2 * 3 * 7 / 6  # each of two points
+    assert 3 < features._OF_RELATIVE_ERROR <= 3 * 3  # each of e1, e2, w, by a part of its size
+    assert 2 * 3 < features._OF_POSITION_ERROR <= 2 * 3 * 7 / 6  # each of two points
 
 
 def test_lengths_are_rounded_up():
@@ -83,15 +83,15 @@ def test_lengths_are_rounded_up():
 
 
 def test_differences_of_corners_of_triangles():
-    """Relative to one corner, as in ``triangle_features``; the slack is added to one side."""
+    """Relative to one corner, as in ``triangle_features``; the error is added to one side."""
 
     def share(x):
         p, axis = x
         a, b = sub(p[0], p[1]), sub(p[2], p[1])
-        slack = triangle_features._ERROR * max(max_norm(a), max_norm(b)) * norm_1(axis)
-        excess = Fraction(dot(b, axis)) - Fraction(dot(a, axis) + slack)
+        error = triangle_features._ERROR * max(max_norm(a), max_norm(b)) * norm_1(axis)
+        excess = Fraction(dot(b, axis)) - Fraction(dot(a, axis) + error)
         true = dot(sub(exact(p[2]), exact(p[0])), exact(axis))
-        return (excess + Fraction(slack) - true) / Fraction(slack)
+        return (excess + Fraction(error) - true) / Fraction(error)
 
     assert 0.25 < worst_share(share, lambda rng: (corners(rng, 3), point(rng))) < 1
 
@@ -129,7 +129,7 @@ def relax(block):
 def block_of(points):
     """A block whose lane 0 holds 12 corners, (12, 3): a and b now, a and b at the end, relative to the first."""
     block = np.zeros(lanes.BLOCK, np.float32)
-    block[lanes.SLACK : lanes.SLACK + lanes.LANES] = np.inf
+    block[lanes.THRESHOLD : lanes.THRESHOLD + lanes.LANES] = np.inf
     block[: 36 * lanes.LANES : lanes.LANES] = (points - points[0]).astype(np.float32).ravel()
     return block
 
@@ -160,9 +160,9 @@ def test_differences_in_single_precision(steps):
             now = [[a + (b - a) * s for a, b in zip(p, q)] for p, q in zip(now, end)]
             follow(block)
         along(block, tuple(axis), out)
-        slack = float(lanes.SLACK_ERROR) * float(largest) * float(np.abs(axis).sum())
+        error = float(lanes.AXIS_ERROR) * float(largest) * float(np.abs(axis).sum())
         off = max(abs(Fraction(out[k]) - gap(part, axis.tolist())) for k, part in enumerate((now, end)))
-        found = max(found, float(off) / slack)
+        found = max(found, float(off) / error)
     least = 0.25 * 10 / 110 if steps == 0 else 0.02  # without a step only the first 10 of 110 roundings are made
     assert least < found < (10 / 110 if steps == 0 else 1)
 
@@ -205,8 +205,8 @@ def test_axes_that_overflow_separate_nothing(length):
     b = a + (0, 0, 1e-2)
     end = np.array([(1, 0, 9), (0, 1, 9), (-1, -1, 9)])
     block = block_of(np.concatenate((a, b, 1e4 * end, 1e4 * end)))
-    block[lanes.SLACK] = block[lanes.RADII] = 0
-    block[lanes.SLACK] = np.float32(1e-5)
+    block[lanes.THRESHOLD] = block[lanes.RADII] = 0
+    block[lanes.THRESHOLD] = np.float32(1e-5)
     block[lanes.AXIS : lanes.AXIS + 3 * lanes.LANES : lanes.LANES] = (0.0, 0.0, length)
     relax(block)
     assert block[lanes.BEST] == lanes.NEVER
@@ -267,7 +267,7 @@ def gap_along_normals(a, b):
 def test_element_filters_leave_room_for_positions_that_are_rounded(filter_of):
     """A safe step verifies rounded positions of what its filters leave: what they cull has to stay free as well.
 
-    Filters of features are told how far positions may be off; those of elements have it in their slack.
+    Filters of features are told how far positions may be off; those of elements have it in their error.
     """
     count = 3 if filter_of == "elements" else 4
     x0, x1 = thin_gaps(count)
@@ -277,11 +277,11 @@ def test_element_filters_leave_room_for_positions_that_are_rounded(filter_of):
     largest = float(max(np.abs(flat[0]).max(), np.abs(flat[1]).max()))
     if filter_of == "elements":
         points = gather_corners(corners, *flat, HORIZON, 1.0)
-        kept = cull_elements(corners, points, largest, NO_REACH, pairs, PAIRS, True)
+        kept = cull_elements(corners, points, largest, NO_PADDING, pairs, PAIRS, True)
     else:
         cells = pliant.VolumeMesh({"tetra": corners}).cell_table
         points = gather_cells(cells, *flat, HORIZON, 1.0)
-        kept = cull_cells(cells, points, largest, NO_REACH, pairs, PAIRS, False)
+        kept = cull_cells(cells, points, largest, NO_PADDING, pairs, PAIRS, False)
     culled = np.setdiff1d(np.arange(0, 2 * PAIRS, 2), pairs[:kept, 0])
     assert 0.1 * PAIRS < len(culled) < 0.9 * PAIRS
     pairs = np.stack((culled, culled + 1), axis=1)

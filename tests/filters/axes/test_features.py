@@ -40,7 +40,7 @@ def test_never_a_contact(kind):
             assert (~kept).sum() > least
 
 
-def kept_with_reach(name, kind, x0, x1, reach):
+def kept_with_padding(name, kind, x0, x1, padding):
     """(k,) bool: the queries that a filter passes on where each vertex reaches so far around it."""
     count = len(x0)
     quads = np.arange(4 * count, dtype=np.int32).reshape(count, 4)
@@ -49,7 +49,7 @@ def kept_with_reach(name, kind, x0, x1, reach):
     else:
         table, pairs = quads.reshape(-1, 2), np.arange(2 * count, dtype=np.int32).reshape(count, 2)
     first, flat = pairs[:, 0].copy(), (x0.reshape(-1, 3), x1.reshape(-1, 3))
-    kept = sieve(KINDS[kind], FILTERS.index(name), *flat, np.full(4 * count, reach), table, pairs, count, 1.0, 0.0)
+    kept = sieve(KINDS[kind], FILTERS.index(name), *flat, np.full(4 * count, padding), table, pairs, count, 1.0, 0.0)
     return np.isin(first, pairs[:kept, 0])
 
 
@@ -59,8 +59,8 @@ def test_never_what_comes_within_a_distance(name, gap):
     for kind in KINDS:
         for make in (near_misses, whole):
             x0, x1 = make(kind, 4000, 24)
-            near = TESTS[kind](x0, x1, min_distance=gap, tolerance=1e-12).hit
-            kept = kept_with_reach(name, kind, x0, x1, gap / 2 * (1 + 1e-9))
+            near = TESTS[kind](x0, x1, min_distance=gap, accuracy=pliant.Accuracy(tolerance=1e-12)).hit
+            kept = kept_with_padding(name, kind, x0, x1, gap / 2 * (1 + 1e-9))
             assert kept[near].all()
             assert (~kept).sum() > 50
         # Without the gap it would have been lost.

@@ -100,7 +100,7 @@ def test_what_single_precision_cannot_hold_is_kept(size):
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_a_number_that_is_not_finite_is_named(wrong):
-    """It is looked for where the triangles are loaded, and told with the row in all of the input."""
+    """It is searched for where the triangles are loaded, and told with the row in all of the input."""
     x0 = np.tile(apart(np.random.default_rng(4), 0.1), (40, 1, 1))
     x1 = x0.copy()
     x1[20_000, 4, 2] = wrong
@@ -120,14 +120,14 @@ def kept_elements(x0, x1, gap=0.0):
     pairs = np.arange(2 * len(x0), dtype=np.int32).reshape(-1, 2)
     largest = max(abs(x).max() for x in (x0, x1) if x is not None)
     factor = 2.0 ** -np.frexp(largest)[1]
-    reach = np.full(2 * len(x0), 0.5 * gap * factor) if gap else np.empty(0)
+    padding = np.full(2 * len(x0), 0.5 * gap * factor) if gap else np.empty(0)
     x0, x1 = x0.reshape(-1, 3), None if x1 is None else x1.reshape(-1, 3)
     if x1 is None:
         points = gather_resting_corners(corners, x0, factor)
-        count = cull_resting_elements(corners, points, largest * factor, reach, pairs, len(pairs), False)
+        count = cull_resting_elements(corners, points, largest * factor, padding, pairs, len(pairs), False)
     else:
         points = gather_corners(corners, x0, x1, 1.0, factor)
-        count = cull_elements(corners, points, largest * factor, reach, pairs, len(pairs), False)
+        count = cull_elements(corners, points, largest * factor, padding, pairs, len(pairs), False)
     assert len(np.unique(pairs[:count, 0])) == count
     return count
 

@@ -85,7 +85,7 @@ def _version(package: str) -> str:
 
 
 def _read(path: Path, vertex_count: int) -> Body | None:
-    """None where there is nothing, or nothing that can be used: it is made anew."""
+    """None where there is nothing, or nothing that can be used: it is rebuilt."""
     try:
         with np.load(path, allow_pickle=False) as file:
             cells, rest, joints, weights, skin_cells, skin_weights = (file[name] for name in _PARTS)

@@ -15,7 +15,7 @@ from pliant.hierarchy.build import fit_nodes, split_elements
 from pliant.mesh.volumes import as_volume
 from pliant.runtime.arrays import MeshError, as_positions
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import ALONE
+from pliant.runtime.threads import SERIAL
 
 _STACK = 64  # one sibling stays behind on each of at most 31 levels
 _FLAT = 1e-12  # volume over the cube of the longest edge: weights in flatter cells have no digit left
@@ -44,7 +44,7 @@ def embed(volume: Any, rest: Any, points: Any) -> tuple[np.ndarray, np.ndarray]:
     factor = 0.25 * unit_factor((0.25 * max(np.abs(rest).max(), np.abs(points).max(initial=0.0), 1e-300),) * 3)
     x, points = rest[tetrahedra[ids]] * factor, points * factor
     bounds = np.stack((x.min(axis=1), x.max(axis=1)), axis=2).reshape(-1, 6)
-    tree = split_elements(bounds, ALONE)
+    tree = split_elements(bounds, SERIAL)
     places = np.take(bounds, tree.order, axis=0)
     nodes = fit_nodes(places, tree.begin)
     cells, weights = np.empty(len(points), np.int32), np.empty((len(points), 4))

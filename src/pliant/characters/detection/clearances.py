@@ -1,8 +1,8 @@
-"""What need not be looked at, since it was far enough away and has not moved enough since: a proof, not an estimate.
+"""What need not be examined, since it was far enough away and has not moved enough since: a proof, not an estimate.
 
 Each part has a list, made at some time t0: its **surroundings**, all vertices in the box of its cells grown by
-``reach``, and where they were; and all pairs of a cell of the part and a vertex less than reach away from it.
-Away is along the axis where it is most, from the box of the cell, or along the normal of a face (``gaps``).
+``search_radius``, and where they were; and all pairs of a cell of the part and a vertex that is nearer to it than that.
+Distance is along the axis where it is most, from the box of the cell, or along the normal of a face (``gaps``).
 
 **Distance.** Take any matrix B and any point c, and look at y = B (x - c) instead of x. A vertex that is in a
 tetrahedron is in it there, too: a mean of corners stays one. Say it was d away from the cell at t0, and since then
@@ -11,10 +11,11 @@ coordinate. Then the vertex is still away from the cell along the same line whil
 need not be a rotation, nor what it was computed to be. It is the inverse of the linear map that fits best what happened
 to the corners since t0: what a part does as a whole, turning and stretching included, costs nothing.
 
-**What is looked at.** Let some of reach be spent. Pairs of the list that were less than that apart are compared anew,
-by boxes. Strays, which are vertices of the surroundings with e + f not below what is spent, and vertices that do not
-belong to them, are compared with all cells of the part, if they are in the box of the part: what is not in that box is
-in no cell. Every other pair is proved apart. A list is made anew when its comparisons have cost about as much as that.
+**What is examined.** Let some of the search radius be spent. Pairs of the list that were less than that apart are
+compared again, by boxes. Strays, which are vertices of the surroundings with e + f not below what is spent, and
+vertices that do not belong to them, are compared with all cells of the part, if they are in the box of the part: what
+is not in that box is in no cell. Every other pair is proved apart. A list is rebuilt when its comparisons have cost
+about as much as that.
 
 **Rounding.** u = 2**-53. For a vertex in the box of the part, y is off by at most 5 u |B| |x - c| in each coordinate
 (the sum of all |B|, the largest of |x - c|), and x(t0) - c0 by u times its size. 2**-49 of both is added to e and to f,
@@ -26,13 +27,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.characters.detection.drifts import drift_of, middle_of, set_drifts, slack_for, undoing
+from pliant.characters.detection.drifts import drift_error, drift_of, middle_of, set_drifts, undoing
 from pliant.characters.detection.surroundings import (
     COMPARED,
     CROWDED,
     FOUND,
+    FULL,
     LEVELS,
-    NO_ROOM,
     PART,
     ROUNDED_DOWN,
     UPDATED,
@@ -49,7 +50,7 @@ _WORTH = 0.5  # what a comparison costs while a list is made, in others: most of
 def look_again(x, watch, progress, out):
     """Pairs of a vertex and a cell that need the exact test into out, (k, 2) int32, part by part.
 
-    progress : (6,) int64, in and out. Returns UPDATED, or NO_ROOM for the next part in out or in the pool, or CROWDED.
+    progress : (6,) int64, in and out. Returns UPDATED, or FULL for the next part in out or in the pool, or CROWDED.
     """
     parts, lists = watch.parts, watch.lists
     for b in range(progress[PART], len(lists.owed)):
@@ -69,7 +70,7 @@ def look_again(x, watch, progress, out):
             continue
         near = lists.near[b, level] - lists.near[b, 0]
         if progress[FOUND] + lost * count + near >= len(out):
-            return NO_ROOM
+            return FULL
         _compare_near(x, watch, (b, level), progress, out)
         if lost > 0:
             _compare_strays(x, watch, (b, lost), progress, out)
@@ -83,27 +84,29 @@ def look_again(x, watch, progress, out):
 
 @helper
 def _measure(x, watch, b):
-    """The level up to which reach is spent, and how many of the surroundings are strays, which go to the room."""
-    parts, lists, pool, room = watch.parts, watch.lists, watch.pool, watch.room
+    """The level up to which the search radius is spent, and how many vertices nearby are strays (in the buffers)."""
+    parts, lists, pool, buffers = watch.parts, watch.lists, watch.pool, watch.buffers
     at, box = watch.boxes.members, watch.boxes.cells[b]
     first, last = parts.member_start[b], parts.member_start[b + 1]
     (begin, end), members = (lists.around[b, 0], lists.around[b, 1]), last - first
     c, places = middle_of(at, first, last), pool.places
     t = undoing(at, places, c, (first, begin, members), lists.gram[b])
     points = at[0, first:last], at[1, first:last], at[2, first:last]
-    set_drifts(points, (places[0, begin:end], places[1, begin:end], places[2, begin:end]), c, t, room.lengths[:members])
+    set_drifts(
+        points, (places[0, begin:end], places[1, begin:end], places[2, begin:end]), c, t, buffers.lengths[:members]
+    )
     furthest = 0.0
     for i in range(members):
-        furthest = max(furthest, room.lengths[i])
+        furthest = max(furthest, buffers.lengths[i])
     for p in range(begin + members, end):
-        room.lengths[p - begin] = drift_of(x, pool.around[p], places, p, c, t)
-    f = furthest + 2.0 * slack_for(box, c, t, lists.extent[b])
+        buffers.lengths[p - begin] = drift_of(x, pool.around[p], places, p, c, t)
+    f = furthest + 2.0 * drift_error(box, c, t, lists.extent[b])
     cells = parts.cell_start[b + 1] - parts.cell_start[b]
-    level, lost = _balance(lists, b, room.lengths[: end - begin], f, cells), 0
-    spent = lists.reach[b] * (level / LEVELS) * ROUNDED_DOWN
+    level, lost = _balance(lists, b, buffers.lengths[: end - begin], f, cells), 0
+    spent = lists.search_radius[b] * (level / LEVELS) * ROUNDED_DOWN
     for p in range(begin, end):
-        if not room.lengths[p - begin] + f < spent:
-            room.vertices[lost] = pool.around[p]
+        if not buffers.lengths[p - begin] + f < spent:
+            buffers.vertices[lost] = pool.around[p]
             lost += box_holds((box[0], box[1], box[2], box[3], box[4], box[5]), x, pool.around[p])
     return level, lost
 
@@ -112,7 +115,7 @@ def _measure(x, watch, b):
 def _balance(lists, b, lengths, f, cells):
     """The level at which near pairs and strays, together, take the fewest comparisons: the higher it is, the more
     pairs, the lower, the more strays."""
-    quarter = lists.reach[b] / LEVELS
+    quarter = lists.search_radius[b] / LEVELS
     below_1 = below_2 = below_3 = below_4 = 0
     for e in lengths:
         total = e + f
@@ -143,7 +146,7 @@ def _add_strangers(x, watch, b, lost):
                 strangers += inside & (not known[i])
             if strangers > 0:
                 for i in range(start[a], start[a + 1]):
-                    watch.room.vertices[lost] = i
+                    watch.buffers.vertices[lost] = i
                     lost += box_holds((x0, x1, y0, y1, z0, z1), x, i) & (not known[i])
     return lost
 
@@ -170,12 +173,12 @@ def _bound_cells(x, parts, b, boxes):
 
 @helper
 def _compare_strays(x, watch, named, progress, out):
-    (b, lost), parts, t, count = named, watch.parts, watch.room.boxes, progress[FOUND]
+    (b, lost), parts, t, count = named, watch.parts, watch.buffers.boxes, progress[FOUND]
     _bound_cells(x, parts, b, t)
     x0, x1, y0, y1, z0, z1 = t[0], t[1], t[2], t[3], t[4], t[5]
     first, cells = parts.cell_start[b], parts.cell_start[b + 1] - parts.cell_start[b]
     for s in range(lost):
-        v, found = watch.room.vertices[s], 0
+        v, found = watch.buffers.vertices[s], 0
         px, py, pz = x[v, 0], x[v, 1], x[v, 2]
         for i in range(cells):  # counted first, which is vectorised
             inside = (px >= x0[i]) & (px <= x1[i]) & (py >= y0[i]) & (py <= y1[i]) & (pz >= z0[i]) & (pz <= z1[i])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pliant.runtime.jit import helper
 
-_SLACK = 2.0**-49
+_DRIFT_ERROR = 2.0**-49
 _SMALLEST, _LARGEST = 1e-250, 1e250  # beyond, products underflow or overflow
 
 
@@ -20,7 +20,7 @@ def middle_of(points, begin, end):
 
 @helper
 def inverse_of(a):
-    """Of a matrix of nine numbers, row by row; 0 where there is none, which proves nothing (``slack_for``)."""
+    """Of a matrix of nine numbers, row by row; 0 where there is none, which proves nothing (``drift_error``)."""
     k0, k1, k2 = a[4] * a[8] - a[5] * a[7], a[5] * a[6] - a[3] * a[8], a[3] * a[7] - a[4] * a[6]
     determinant = a[0] * k0 + a[1] * k1 + a[2] * k2
     f = 1.0 / determinant if abs(determinant) > _SMALLEST else 0.0
@@ -89,7 +89,7 @@ def drift_of(x, v, places, p, c, t):
 
 
 @helper
-def slack_for(box, c, t, extent):
+def drift_error(box, c, t, extent):
     """What rounding may have hidden of a drift, of anything in a box; infinite where numbers are too small or large."""
     width = 0.0
     for k in range(3):
@@ -100,4 +100,4 @@ def slack_for(box, c, t, extent):
     size *= width
     if not (_SMALLEST < size < _LARGEST and _SMALLEST < extent < _LARGEST):
         return _LARGEST * _LARGEST
-    return _SLACK * (size + extent)
+    return _DRIFT_ERROR * (size + extent)

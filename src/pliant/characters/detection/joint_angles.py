@@ -1,11 +1,11 @@
 """The policy of paper 003, section 4.2: rehash where the skeleton closes. A heuristic, which misses collisions.
 
-A part is looked at where the angle between its bone and the one before it decreases and is below the tolerance angle
+A part is examined where the angle between its bone and the one before it decreases and is below the tolerance angle
 (flexion), or its bone comes closer to the midline of the body and its angle with it is below the tolerance (adduction).
 The midline is the middle axis of the body's box along its longest side, and a part that it goes through, the trunk, is
-not looked at for that. Only vertices and cells in each other's boxes are hashed, of such a part and another: for
+not examined for that. Only vertices and cells in each other's boxes are hashed, of such a part and another: for
 flexion the part before it, for adduction all parts that do not adjoin. Parts here are those that a joint carries; their
-boxes are those of the clusters that they consist of. Obstacles have no angles, and are always looked at.
+boxes are those of the clusters that they consist of. Obstacles have no angles, and are always examined.
 
 Missed is what no such angle tells (errata 15): collisions above the tolerance angle, of flesh that moves by itself, and
 contact that lasts while the angle opens or rests. ``update="safe"`` misses nothing.

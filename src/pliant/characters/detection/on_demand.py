@@ -24,13 +24,13 @@ from pliant.elementary.containment import Shapes, decide_containment
 from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import OptionError, ShapeError, as_number, as_positions, choose, thread_count
 from pliant.runtime.tally import Stage, Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 UPDATES = ("safe", "full", "angles")
 
 
 class Policy(Protocol):
-    """Which vertices and cells are looked at in a frame."""
+    """Which vertices and cells are examined in a frame."""
 
     def look(self, x: np.ndarray, transforms: np.ndarray | None, keep: Keep, tally: Tally) -> None: ...
 
@@ -47,7 +47,7 @@ class CollisionDetector:
     obstacles : rigid bodies that take part
     threads : number of threads; default: as many as there are cores
 
-    A vertex in a tetrahedron is what is looked for: two tetrahedra whose edges cross, without a vertex of one in
+    A vertex in a tetrahedron is what is searched for: two tetrahedra whose edges cross, without a vertex of one in
     the other, are not seen. ``pliant.dcd`` on the surface sees them.
     """
 
@@ -72,11 +72,11 @@ class CollisionDetector:
         rest = np.concatenate((body.rest, *place(self._obstacles, None)))
         groups = np.where(owners < 0, joint_count - 2 - owners, owners)
         self._parts = divide(self.volume._cells["tetra"], rest, groups)
-        self._x, self._crew = np.empty((len(self._parts.vertices), 3)), Crew(thread_count(threads))
+        self._x, self._pool = np.empty((len(self._parts.vertices), 3)), ThreadPool(thread_count(threads))
         self._shapes = Shapes(
             self._parts.corners, len(self._parts.cells), np.zeros(1, np.int64), np.empty((0, 3), np.int32)
         )
-        rehashing = Rehashing(self._parts, self._crew)
+        rehashing = Rehashing(self._parts, self._pool)
         self._policy: Policy = rehashing
         if update == "safe":
             self._policy = Watching(self._parts, rehashing)

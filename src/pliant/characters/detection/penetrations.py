@@ -16,7 +16,7 @@ from pliant.elementary.cell_weights import weights_in_cells
 from pliant.elementary.containment import shapes_of
 from pliant.mesh.volumes import VolumeMesh
 from pliant.queries.depths import penetration
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 if TYPE_CHECKING:
     import pandas
@@ -111,6 +111,6 @@ def measure(volume: VolumeMesh, x: np.ndarray, pairs: np.ndarray, carriers: Carr
         weights_in_cells(x, shapes_of(volume), pairs, weights)
         labels = np.full(len(x), -1, np.int32)
         labels[: volume.vertex_limit] = volume.components
-        sides = penetration(volume, x, labels, vertices, cells, Crew(threads))
+        sides = penetration(volume, x, labels, vertices, cells, ThreadPool(threads))
     bones = np.stack((carriers.of_vertices[vertices], carriers.of_cells[cells]), axis=1)
     return Penetrations(vertices, cells, weights[:, :4].copy(), *sides, bones, carriers)

@@ -9,7 +9,7 @@ import numpy as np
 from pliant.characters.detection.parts import Parts
 from pliant.hierarchy.spatial_hash import SpatialHash, list_noted, place_size
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 _BLOCK = 8192  # pairs
 _CELLS = 4096  # for a thread, at least
@@ -18,9 +18,9 @@ Keep = Callable[[np.ndarray], None]  # takes pairs (k, 2) int32 of vertex and ce
 
 
 class Rehashing:
-    def __init__(self, parts: Parts, crew: Crew) -> None:
+    def __init__(self, parts: Parts, pool: ThreadPool) -> None:
         self._hash = SpatialHash(len(parts.vertices))
-        self._corners, self._crew = parts.corners, crew
+        self._corners, self._pool = parts.corners, pool
         self._corner_count = np.full(len(parts.cells), 4, np.int8)
         self._vertices = np.arange(len(parts.vertices), dtype=np.int32)
 
@@ -37,7 +37,7 @@ class Rehashing:
             pairs = np.empty((_BLOCK, 2), np.int32)
             while first < last:
                 count, after = list_noted(x, table, (corners, self._corner_count), first, last, pairs)
-                if after == first:  # one cell has more vertices than there is room for
+                if after == first:  # one cell has more vertices than fit
                     pairs = np.empty((2 * len(pairs), 2), np.int32)
                     continue
                 if cells is not None:
@@ -45,4 +45,4 @@ class Rehashing:
                 first = after
                 keep(pairs[:count])
 
-        self._crew.run_range(look, len(corners), _CELLS)
+        self._pool.run_range(look, len(corners), _CELLS)

@@ -12,9 +12,9 @@ from pliant.characters.detection.parts import Parts
 from pliant.hierarchy.cell_boxes import box_of_cell
 from pliant.runtime.jit import helper, kernel
 
-LEVELS = 4  # pairs near a cell are by quarters of reach
+LEVELS = 4  # pairs near a cell are by quarters of search_radius
 ROUNDED_DOWN = 1.0 - 2.0**-40
-UPDATED, NO_ROOM, CROWDED = range(3)
+UPDATED, FULL, CROWDED = range(3)
 # What progress counts: parts done, rows of out, of surroundings and of pairs in the pool; lists made, comparisons.
 PART, FOUND, AROUND, NEAR, MADE, COMPARED = range(6)
 
@@ -34,7 +34,7 @@ class Lists(NamedTuple):
     around: np.ndarray  # (p, 2) int64 begin and end of the surroundings in the pool; the members of the part come first
     near: np.ndarray  # (p, 1 + LEVELS) int64 begin of its pairs in the pool, and where those of each level end
     gram: np.ndarray  # (p, 9) inverse of the sum of y y^T over the members, at t0
-    reach: np.ndarray  # (p,)
+    search_radius: np.ndarray  # (p,)
     extent: np.ndarray  # (p,) largest coordinate of y at t0
     owed: np.ndarray  # (p,) comparisons since then
     known: np.ndarray  # (p, n) bool: the vertex is in the surroundings
@@ -46,8 +46,8 @@ class Pool(NamedTuple):
     near: np.ndarray  # (l, 2) int32 vertices and cells
 
 
-class Room(NamedTuple):
-    """For what is filled anew for each part."""
+class WatchBuffers(NamedTuple):
+    """For what is overwritten for each part."""
 
     vertices: np.ndarray  # (n + 1,) int32 strays, or surroundings; one more, which is written to before it counts
     points: np.ndarray  # (3, n) where these are
@@ -61,8 +61,8 @@ class Watch(NamedTuple):
     boxes: Boxes
     lists: Lists
     pool: Pool
-    room: Room
-    reach: float  # of new lists
+    buffers: WatchBuffers
+    search_radius: float  # of new lists
     most: float  # comparisons in a frame, beyond which it is faster to rehash
 
 
@@ -78,17 +78,17 @@ def lists_for(parts: Parts) -> Lists:
         around=np.zeros((count, 2), np.int64),
         near=np.zeros((count, 1 + LEVELS), np.int64),
         gram=np.zeros((count, 9)),
-        reach=np.zeros(count),
+        search_radius=np.zeros(count),
         extent=np.zeros(count),
         owed=np.zeros(count),
         known=np.zeros((count, len(parts.vertices)), np.bool_),
     )
 
 
-def room_for(parts: Parts) -> Room:
+def buffers_for(parts: Parts) -> WatchBuffers:
     n, cells = len(parts.vertices), int(np.diff(parts.cell_start).max(initial=0))
     marks = np.full(n, -1, np.int64)
-    return Room(np.empty(n + 1, np.int32), np.empty((3, n)), np.empty(n), marks, np.empty((6, cells)))
+    return WatchBuffers(np.empty(n + 1, np.int32), np.empty((3, n)), np.empty(n), marks, np.empty((6, cells)))
 
 
 @kernel
@@ -121,28 +121,28 @@ def has_corner(corners, cell, v):
 
 @helper
 def make_list(x, watch, b, progress, out):
-    """Of part b; what is in the boxes of its cells now goes to out. Returns NO_ROOM before anything is changed."""
-    parts, lists, pool, room = watch.parts, watch.lists, watch.pool, watch.room
+    """Of part b; what is in the boxes of its cells now goes to out. Returns FULL before anything is changed."""
+    parts, lists, pool, buffers = watch.parts, watch.lists, watch.pool, watch.buffers
     total = _list_surroundings(x, watch, b)
     most = total * (parts.cell_start[b + 1] - parts.cell_start[b])
     if progress[COMPARED] + most > watch.most:
         return CROWDED
     begin = progress[AROUND]
     if begin + total > len(pool.around) or progress[NEAR] + most > len(pool.near) or progress[FOUND] + most >= len(out):
-        return NO_ROOM
+        return FULL
     for p in range(lists.around[b, 0], lists.around[b, 1]):
         lists.known[b, pool.around[p]] = False
     first, last = parts.member_start[b], parts.member_start[b + 1]
     c, extent = middle_of(watch.boxes.members, first, last), 0.0
     for i in range(total):
-        v, at = room.vertices[i], begin + i
+        v, at = buffers.vertices[i], begin + i
         lists.known[b, v], pool.around[at] = True, v
         for k in range(3):
-            room.points[k, i] = x[v, k]
+            buffers.points[k, i] = x[v, k]
             pool.places[k, at] = x[v, k] - c[k]
             extent = max(extent, abs(pool.places[k, at]))
     lists.around[b, 0], lists.around[b, 1], progress[AROUND] = begin, begin + total, begin + total
-    lists.reach[b], lists.extent[b], lists.owed[b] = watch.reach, extent, 0.0
+    lists.search_radius[b], lists.extent[b], lists.owed[b] = watch.search_radius, extent, 0.0
     gram = inverse_gram(pool.places, begin, begin + last - first)
     for i in range(9):
         lists.gram[b, i] = gram[i]
@@ -153,19 +153,19 @@ def make_list(x, watch, b, progress, out):
 
 @helper
 def _list_surroundings(x, watch, b):
-    """The members of part b, and all other vertices in the box of its cells grown by reach, into the room; how many."""
-    parts, reach, room, count = watch.parts, watch.reach, watch.room, 0
+    """The members of part b, and all others in the box of its cells grown by search_radius, into buffers; how many."""
+    parts, search_radius, buffers, count = watch.parts, watch.search_radius, watch.buffers, 0
     for m in range(parts.member_start[b], parts.member_start[b + 1]):
-        room.vertices[count] = parts.members[m]
-        room.marks[parts.members[m]] = b
+        buffers.vertices[count] = parts.members[m]
+        buffers.marks[parts.members[m]] = b
         count += 1
     box, v = watch.boxes.cells[b], watch.boxes.vertices
     for a in range(len(v)):
         apart = max(max(v[a, 0] - box[1], box[0] - v[a, 1]), max(v[a, 2] - box[3], box[2] - v[a, 3]))
-        if max(apart, max(v[a, 4] - box[5], box[4] - v[a, 5])) <= reach:
+        if max(apart, max(v[a, 4] - box[5], box[4] - v[a, 5])) <= search_radius:
             for i in range(parts.vertex_start[a], parts.vertex_start[a + 1]):
-                if room.marks[i] != b and _apart_along_axes(box, x[i, 0], x[i, 1], x[i, 2]) <= reach:
-                    room.vertices[count] = i
+                if buffers.marks[i] != b and _apart_along_axes(box, x[i, 0], x[i, 1], x[i, 2]) <= search_radius:
+                    buffers.vertices[count] = i
                     count += 1
     return count
 
@@ -182,25 +182,25 @@ def _apart_along_axes(t, x, y, z):
 @helper
 def _list_near(x, watch, named, progress, out):
     """The pairs of cells and vertices near them, level by level."""
-    (b, total), parts, room, near = named, watch.parts, watch.room, watch.pool.near
-    begin, lengths, count = progress[NEAR], room.lengths, progress[FOUND]
+    (b, total), parts, buffers, near = named, watch.parts, watch.buffers, watch.pool.near
+    begin, lengths, count = progress[NEAR], buffers.lengths, progress[FOUND]
     ends = watch.lists.near
     for level in range(LEVELS + 1):
         ends[b, level] = begin
     for cell in range(parts.cell_start[b], parts.cell_start[b + 1]):
         t, close = box_of_cell(x, parts.corners, cell, 4), 0
         for i in range(total):  # in a loop of its own it is vectorised
-            lengths[i] = _apart_along_axes(t, room.points[0, i], room.points[1, i], room.points[2, i])
+            lengths[i] = _apart_along_axes(t, buffers.points[0, i], buffers.points[1, i], buffers.points[2, i])
         for i in range(total):
-            close += lengths[i] < watch.reach
+            close += lengths[i] < watch.search_radius
         if close == 4:  # its corners
             continue
         for i in range(total):
-            if lengths[i] < watch.reach and not has_corner(parts.corners, cell, room.vertices[i]):
-                v, gap = room.vertices[i], lengths[i]
+            if lengths[i] < watch.search_radius and not has_corner(parts.corners, cell, buffers.vertices[i]):
+                v, gap = buffers.vertices[i], lengths[i]
                 if gap <= 0.0:
                     gap = surely_apart_by(x, parts.corners, v, cell)
-                _insert(ends, b, near, gap * ROUNDED_DOWN * LEVELS / watch.reach, (v, cell))
+                _insert(ends, b, near, gap * ROUNDED_DOWN * LEVELS / watch.search_radius, (v, cell))
                 out[count, 0], out[count, 1] = v, cell
                 count += gap <= 0.0
     progress[NEAR], progress[FOUND] = ends[b, LEVELS], count
@@ -208,7 +208,7 @@ def _list_near(x, watch, named, progress, out):
 
 @helper
 def _insert(ends, b, near, quarters, pair):
-    """A pair where its level ends, if that is below reach: of each level above, the first pair goes to the end."""
+    """A pair where its level ends, if below the search radius: of each level above, the first pair goes to the end."""
     if quarters >= LEVELS:
         return
     for level in range(LEVELS, 0, -1):

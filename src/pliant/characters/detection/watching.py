@@ -20,30 +20,32 @@ from pliant.characters.detection.surroundings import (
     Watch,
     bound_parts,
     boxes_for,
+    buffers_for,
     compact,
     lists_for,
-    room_for,
 )
 from pliant.hierarchy.spatial_hash import place_size
 from pliant.runtime.tally import Tally
 
-_REACH = 0.2  # of a list, in edges
+_SEARCH_RADIUS = 0.2  # of a list, in edges
 _MOST = 256  # comparisons for each cell: rehashing everything costs about as much
 
 
 class Watching:
     def __init__(self, parts: Parts, rehashing: Rehashing) -> None:
         self._parts, self._rehashing = parts, rehashing
-        self._boxes, self._lists, self._room = boxes_for(parts), lists_for(parts), room_for(parts)
+        self._boxes, self._lists, self._buffers = boxes_for(parts), lists_for(parts), buffers_for(parts)
         self._corner_count = np.full(len(parts.cells), 4, np.int8)
-        self._reach, self._ends = 0.0, (0, 0)
+        self._search_radius, self._ends = 0.0, (0, 0)
         self._pool = _pool_of(16 * len(parts.vertices), 16 * len(parts.cells) + 4096)
         self._out = np.empty((16 * len(parts.cells) + 4096, 2), np.int32)
 
     def look(self, x: np.ndarray, transforms: np.ndarray | None, keep: Keep, tally: Tally) -> None:
         """x : (n, 3) by the numbers of the parts. transforms are not needed: positions tell."""
-        # Positive: what is less than reach away has to include what is not away at all.
-        self._reach = max(_REACH * place_size(x, self._parts.corners, self._corner_count), np.finfo(float).tiny)
+        # Positive: what is less than search_radius away has to include what is not away at all.
+        self._search_radius = max(
+            _SEARCH_RADIUS * place_size(x, self._parts.corners, self._corner_count), np.finfo(float).tiny
+        )
         bound_parts(x, self._parts, self._boxes)
         progress = np.zeros(6, np.int64)
         progress[AROUND], progress[NEAR] = self._ends
@@ -59,13 +61,13 @@ class Watching:
     def _look_again(self, x: np.ndarray, progress: np.ndarray) -> int:
         most = float(_MOST * len(self._parts.cells))
         while True:
-            watch = Watch(self._parts, self._boxes, self._lists, self._pool, self._room, self._reach, most)
+            watch = Watch(self._parts, self._boxes, self._lists, self._pool, self._buffers, self._search_radius, most)
             status = look_again(x, watch, progress, self._out)
             if status == UPDATED or status == CROWDED:
                 return status
-            self._make_room(int(progress[PART]), progress)
+            self._grow(int(progress[PART]), progress)
 
-    def _make_room(self, part: int, progress: np.ndarray) -> None:
+    def _grow(self, part: int, progress: np.ndarray) -> None:
         """For a part with whatever surroundings and strays, and as much again as there is in use."""
         vertices = len(self._parts.vertices)
         most = 2 * vertices * int(self._parts.cell_start[part + 1] - self._parts.cell_start[part]) + 2
@@ -75,9 +77,9 @@ class Watching:
         self._pool = _pool_of(max(len(before.around), 2 * around), max(len(before.near), 2 * near))
         compact(self._lists, before, self._pool, progress)
         if progress[FOUND] + most >= len(self._out):
-            room = np.empty((2 * len(self._out) + most, 2), np.int32)
-            room[: progress[FOUND]] = self._out[: progress[FOUND]]
-            self._out = room
+            buffers = np.empty((2 * len(self._out) + most, 2), np.int32)
+            buffers[: progress[FOUND]] = self._out[: progress[FOUND]]
+            self._out = buffers
 
 
 def _pool_of(around: int, near: int) -> Pool:

@@ -72,7 +72,7 @@ def _gate(
 
 
 def weight_fault(joints: np.ndarray, weights: np.ndarray, joint_count: int, tolerance: float) -> str:
-    """What is wrong with weights (n, w) of joints (n, w), or nothing. Joints of weight 0 are not looked at."""
+    """What is wrong with weights (n, w) of joints (n, w), or nothing. Joints of weight 0 are not examined."""
     total = weights.sum(axis=1)
     for bad, why in (
         (~np.isfinite(weights), "a weight that is not finite"),

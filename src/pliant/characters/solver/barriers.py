@@ -26,23 +26,23 @@ HOPELESS = 12  # steps at the end of which a vertex was still inside
 class Barriers(NamedTuple):
     """Row i keeps vertices[i] in front of faces[i]; the first used[0] rows are in use."""
 
-    vertices: np.ndarray  # (room,) int32
-    faces: np.ndarray  # (room, 4) int32: corners, outward, and the vertex behind the face in its cell
-    push: np.ndarray  # (room,) how far this barrier has pushed in this step
-    idle: np.ndarray  # (room,) int32 steps since it last pushed
-    age: np.ndarray  # (room,) int32 steps since it was put up
+    vertices: np.ndarray  # (capacity,) int32
+    faces: np.ndarray  # (capacity, 4) int32: corners, outward, and the vertex behind the face in its cell
+    push: np.ndarray  # (capacity,) how far this barrier has pushed in this step
+    idle: np.ndarray  # (capacity,) int32 steps since it last pushed
+    age: np.ndarray  # (capacity,) int32 steps since it was put up
     used: np.ndarray  # (1,) int64
 
 
-def no_barriers(room: int) -> Barriers:
+def no_barriers(capacity: int) -> Barriers:
     return Barriers(
-        np.zeros(room, np.int32), np.zeros((room, 4), np.int32), np.zeros(room),
-        np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(1, np.int64),
+        np.zeros(capacity, np.int32), np.zeros((capacity, 4), np.int32), np.zeros(capacity),
+        np.zeros(capacity, np.int32), np.zeros(capacity, np.int32), np.zeros(1, np.int64),
     )  # fmt: skip
 
 
 def grown(barriers: Barriers, more: int) -> Barriers:
-    """The same, with room for so many more."""
+    """The same, with a capacity for so many more."""
     count = int(barriers.used[0])
     if count + more <= len(barriers.vertices):
         return barriers
@@ -71,16 +71,16 @@ def _normal(x, face):
 
 
 @kernel
-def mark_turned(x, flanks, turned):
+def mark_inverted(x, flanks, inverted):
     """(n,) bool: corners of cells that are inside out. Nothing around them is a side that one could be on: barriers
-    there pushed into what is turned, and the tangle grew."""
-    turned[:] = False
+    there pushed into what is inverted, and the tangle grew."""
+    inverted[:] = False
     for cell in range(len(flanks.cells)):
         c = flanks.cells[cell]
         six = -dot(_normal(x, c), sub(row(x, c[0]), row(x, c[3])))
         if not six * flanks.volumes[cell] > 0.0:
             for k in range(4):
-                turned[c[k]] = True
+                inverted[c[k]] = True
 
 
 @kernel
@@ -123,11 +123,11 @@ def calm_down(edges, trouble, calm):
 
 @kernel
 def put_up(x, flanks, pairs, skin, barriers):
-    """New barriers for vertices in cells, pairs (k, 2); skin : normals (n, 3), what is turned and what is lost (n,)."""
-    normals, turned, lost = skin
+    """New barriers for vertices in cells, pairs (k, 2); skin : normals (n, 3), what is inverted, what is lost (n,)."""
+    normals, inverted, lost = skin
     for p in range(len(pairs)):
         v, c = pairs[p, 0], flanks.cells[pairs[p, 1]]
-        if lost[v] or turned[v] or turned[c[0]] or turned[c[1]] or turned[c[2]] or turned[c[3]]:
+        if lost[v] or inverted[v] or inverted[c[0]] or inverted[c[1]] or inverted[c[2]] or inverted[c[3]]:
             continue
         place = face_over(x, flanks, v, pairs[p, 1], row(normals, flanks.guides[v]))
         if place < 0 or not _lacks(barriers, v, flanks.tree.faces[place]):

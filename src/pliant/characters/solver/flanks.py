@@ -15,7 +15,7 @@ from pliant.runtime.jit import helper, kernel
 # Past the middle of a limb the closest face is on the far side, and looks the same way as the skin that has come in. So
 # faces that are opposed count more, unless they are much further away: the normal of a single spike says little.
 _OPPOSED = 0.3  # cosine between the normals of a vertex and of a face that it can have come through, at most
-_DETOUR, _SLACK = 3.0, 0.2  # how many times further away, and how many edges more
+_DETOUR, _ALLOWANCE = 3.0, 0.2  # how many times further away, and how many edges more
 
 
 class Flanks(NamedTuple):
@@ -24,7 +24,7 @@ class Flanks(NamedTuple):
     volumes: np.ndarray  # (c,) six times the volume as bound
     objects: np.ndarray  # (n,) int32 of each vertex
     guides: np.ndarray  # (n,) int32: the vertex of the skin that is closest
-    slack: float
+    allowance: float
 
 
 def flanks_of(volume: VolumeMesh, rest: np.ndarray, objects: np.ndarray) -> Flanks:
@@ -41,7 +41,7 @@ def flanks_of(volume: VolumeMesh, rest: np.ndarray, objects: np.ndarray) -> Flan
     guides = np.arange(len(rest), dtype=np.int32)
     _find_closest(rest, objects, np.unique(faces), guides)
     tree = skin_tree(np.column_stack((faces, behind)).astype(np.int32), rest, objects)
-    return Flanks(tree, cells, volumes, objects, guides, _SLACK * edge)
+    return Flanks(tree, cells, volumes, objects, guides, _ALLOWANCE * edge)
 
 
 @kernel
@@ -67,7 +67,7 @@ def face_over(x, flanks, v, cell, normal):
     if closest < 0 or not length > 0.0:
         return closest
     opposed, far = closest_face(flanks.tree, place, (item, v), x, scale(normal, 1.0 / length), _OPPOSED)
-    return opposed if far <= _DETOUR * near + flanks.slack else closest
+    return opposed if far <= _DETOUR * near + flanks.allowance else closest
 
 
 @helper

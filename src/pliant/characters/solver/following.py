@@ -69,8 +69,8 @@ def follow(rest, joints, weights, motion, carried, inertia):
     for v in range(len(rest)):
         before = row(carried.target, v)
         target, spread = _target(rest, joints, weights, motion, carried, v)
-        offset = _turned(joints, weights, motion, v, sub(row(carried.x, v), before))
-        drift = _turned(joints, weights, motion, v, row(carried.drift, v))
+        offset = _rotated(joints, weights, motion, v, sub(row(carried.x, v), before))
+        drift = _rotated(joints, weights, motion, v, row(carried.drift, v))
         speed = scale(sub(target, before), 1.0 / motion.dt)
         stray = sub(drift, sub(speed, row(carried.speed, v)))
         stray = scale(stray, motion.dt * yielding[v])
@@ -103,7 +103,7 @@ def _target(rest, joints, weights, motion, carried, v):
 
 
 @helper
-def _turned(joints, weights, motion, v, d):
+def _rotated(joints, weights, motion, v, d):
     mean = (0.0, 0.0, 0.0)
     for i in range(joints.shape[1]):
         w = weights[v, i]

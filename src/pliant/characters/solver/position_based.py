@@ -25,7 +25,7 @@ from pliant.characters.solver.response import Response
 from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import OptionError, ShapeError, as_floats, as_number, thread_count
 from pliant.runtime.tally import Stage, Tally
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 
 # Compliances over dt^2, at 60 frames a second: freedom is at most 1, so 1 is half of the way in one relaxation. Stiffer
 # edges leave less to the volumes: of a bar bent by 120 degrees 26 cells were inside out with 0.15, and none with 10.
@@ -34,7 +34,7 @@ _PER_FRAME = 1.0 / 3600.0
 EDGES = 2.0 * _PER_FRAME
 SKIN = 4.0 * _PER_FRAME  # of attachments at the skin; there is none at a bone
 SPREAD = 40.0 * _PER_FRAME  # more, where joints disagree by one edge about a target, which is no good one then
-TURNED = 0.3  # part of that at cells that are inside out: as a mirror image they would be at rest, too
+INVERTED_FIRMNESS = 0.3  # part of that at cells that are inside out: as a mirror image they would be at rest, too
 PRESSED = 100.0 * _PER_FRAME  # more, where flesh is in contact: barriers come before bones
 
 _HEAVY = 0.5  # of its freedom, a vertex at a bone has lost so much
@@ -86,8 +86,8 @@ class PositionBasedSkinning:
         self.character: Character = character
         self.body: Body = body
         self._iterations, self._damping = int(iterations), as_number(damping, "damping", 0.0, math.inf)
-        self._crew, self.stages = Crew(thread_count(threads)), ()
-        self._response = Response(body, character.skeleton, update, obstacles, self._crew.threads)
+        self._pool, self.stages = ThreadPool(thread_count(threads)), ()
+        self._response = Response(body, character.skeleton, update, obstacles, self._pool.threads)
         self._response.friction = as_number(friction, "friction", 0.0, math.inf)
         self._collisions = collisions
         surface = np.unique(body.volume.surface().faces)
@@ -154,7 +154,7 @@ class PositionBasedSkinning:
 
     def find(self) -> np.ndarray:
         """(k, 2) int32: vertices, and cells that hold them, where the last step has ended, as those of
-        ``CollisionDetector.find``. Nothing is looked for twice: mostly the last look of a step has found them."""
+        ``CollisionDetector.find``. Nothing is searched for twice: mostly the last look of a step has found them."""
         return self._response.find()
 
     @property
@@ -218,19 +218,19 @@ class PositionBasedSkinning:
     def _softness(self, edge: float) -> np.ndarray:
         """(v,) compliance of attachments."""
         n, response = len(self.body.rest), self._response
-        firm = np.where(response.turned[:n], TURNED * self._firmness, self._firmness)
+        firm = np.where(response.inverted[:n], INVERTED_FIRMNESS * self._firmness, self._firmness)
         return firm + SPREAD * (self._carried.spread / edge) ** 2 + PRESSED * response.held[:n]
 
     def _relax(self, dt: float, edge: float, parts: tuple[bool, bool], tally: Tally) -> None:
         """Attachments and edges, each where wanted, and volumes: even blocks, then odd ones."""
         clock, flesh, carried = time.perf_counter(), self._flesh, self._carried
-        workers = self._crew.threads if len(flesh.tetrahedra) >= _WORTH_THREADS else 1
+        workers = self._pool.threads if len(flesh.tetrahedra) >= _WORTH_THREADS else 1
         limits = EDGES / dt**2, _LEAP * edge
         for parity in (0, 1):
             if workers == 1:
                 relax(carried.x, carried.target, flesh, (parity, 2), limits, parts)
             else:
-                self._crew.run(
+                self._pool.run(
                     lambda _, k, p=parity: relax(
                         carried.x, carried.target, flesh, (p + 2 * k, 2 * workers), limits, parts
                     ),

@@ -22,8 +22,8 @@ from pliant.characters.solver.barriers import (
     count_trouble,
     grown,
     keep_near,
+    mark_inverted,
     mark_lost,
-    mark_turned,
     no_barriers,
     push_out,
     put_up,
@@ -48,14 +48,14 @@ class Response:
     freedom : (n + o,) how freely each vertex moves: 0 for obstacles
     held : (n + o,) bool, vertices that a barrier has held in the last step
     calm : (n + o,) part of its way that each vertex goes in a step: less than 1 where there is no solution
-    turned : (n + o,) bool, corners of cells that were inside out when last looked at
+    inverted : (n + o,) bool, corners of cells that were inside out when last examined
     volume : tetrahedra of the body, and after them those of the obstacles
     """
 
     x: np.ndarray
     freedom: np.ndarray
     held: np.ndarray
-    turned: np.ndarray
+    inverted: np.ndarray
     friction: float
 
     def __init__(
@@ -70,12 +70,12 @@ class Response:
         self.freedom[self._count :] = 0.0
         self.friction, self._edge = 0.0, 1.0
         self._start, self._normals = rest.copy(), np.zeros_like(rest)
-        self.turned, self._lost = np.zeros(len(rest), bool), np.zeros(len(rest), bool)
+        self.inverted, self._lost = np.zeros(len(rest), bool), np.zeros(len(rest), bool)
         self.calm = np.ones(len(rest))
         self._trouble = np.zeros(len(rest), np.int32)
         self._pairs = self._found = np.empty((0, 2), np.int32)
         self._barriers, self._transforms = no_barriers(256), (None, None)
-        self._seen = np.full_like(rest, np.nan)  # where everything was when it was last looked at
+        self._seen = np.full_like(rest, np.nan)  # where everything was when it was last examined
 
     def forget(self) -> None:
         """No barriers, as if nothing had been before."""
@@ -91,7 +91,7 @@ class Response:
         """
         self._edge, self._transforms = edge, transforms
         mark_lost(self.x, target, _TORN * edge, self._trouble, self._lost)
-        mark_turned(self.x, self._flanks, self.turned)
+        mark_inverted(self.x, self._flanks, self.inverted)
         keep_near(self.x, self._lost, self._barriers, _NEAR * edge)
         self._start[:] = self.x
         if self._obstacles:
@@ -105,8 +105,8 @@ class Response:
         if len(pairs):
             self._barriers = grown(self._barriers, len(pairs))
             skin_normals(self.x, self._flanks.tree.faces, self._normals)
-            mark_turned(self.x, self._flanks, self.turned)
-            put_up(self.x, self._flanks, pairs, (self._normals, self.turned, self._lost), self._barriers)
+            mark_inverted(self.x, self._flanks, self.inverted)
+            put_up(self.x, self._flanks, pairs, (self._normals, self.inverted, self._lost), self._barriers)
             tally.lap("barriers", clock)
         return len(pairs)
 

@@ -1,7 +1,7 @@
 """Faces of a skin as bound, in a tree: the closest one to a point of the flesh.
 
-As bound, no part of a body is in another one. So the way out of it is looked for there: a vertex in a posed cell has a
-place in the cell as bound, by its barycentric coordinates, and the closest face to that place is the skin over it,
+As bound, no part of a body is in another one. So the way out of it is searched for there: a vertex in a posed cell has
+a place in the cell as bound, by its barycentric coordinates, and the closest face to that place is the skin over it,
 however the pose has folded the rest of the body over both.
 """
 
@@ -15,7 +15,7 @@ from pliant.arithmetic.vec3 import add, cross, dot, row, scale, sub
 from pliant.bounds.kdops import bound_union, bound_vertices, distance_to_box
 from pliant.hierarchy.build import fit_nodes, split_elements
 from pliant.runtime.jit import helper
-from pliant.runtime.threads import ALONE
+from pliant.runtime.threads import SERIAL
 
 _STACK = 64  # one sibling stays behind on each of at most 31 levels
 
@@ -33,9 +33,9 @@ class SkinTree(NamedTuple):
 def skin_tree(faces: np.ndarray, rest: np.ndarray, objects: np.ndarray) -> SkinTree:
     """objects : (n,) int32 object of each vertex"""
     bounds = bound_union(bound_vertices(rest, rest), faces[:, :3].copy())
-    tree = split_elements(bounds, ALONE)
+    tree = split_elements(bounds, SERIAL)
     ordered = np.ascontiguousarray(faces[tree.order])
-    nodes = fit_nodes(np.take(bounds, tree.order, axis=0), tree.begin, ALONE)
+    nodes = fit_nodes(np.take(bounds, tree.order, axis=0), tree.begin, SERIAL)
     return SkinTree(rest, ordered, objects[ordered[:, 0]], nodes, tree.begin)
 
 

@@ -18,13 +18,13 @@ from pliant.mesh.cell_features import cells_adjacent
 from pliant.mesh.features import Elements
 from pliant.runtime.arrays import New
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import ALONE, Crew
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 _CORRECTIONS = 3
 
 
 def gather_cells(
-    cells: Elements, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, crew: Crew = ALONE,
+    cells: Elements, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, pool: ThreadPool = SERIAL,
     new: New = np.empty,
 ) -> np.ndarray:  # fmt: skip
     """(c, 6 w + 6) positions of the corners of every cell, w at most, and their mean: at the start, then at the end.
@@ -33,7 +33,7 @@ def gather_cells(
     """
     width = int(cells.corner_count.max(initial=1))
     out = new((len(cells.corners), 6 * width + 6))
-    crew.run_range(lambda a, b: _gather(cells, x0, x1, horizon, factor, out, a, b), len(cells.corners))
+    pool.run_range(lambda a, b: _gather(cells, x0, x1, horizon, factor, out, a, b), len(cells.corners))
     return out
 
 
@@ -54,16 +54,16 @@ def _gather(cells, x0, x1, horizon, factor, out, begin, end_of_range):
 
 
 @kernel
-def cull_cells(cells, points, largest, reach, pairs, count, separate):
+def cull_cells(cells, points, largest, padding, pairs, count, separate):
     """Keep the pairs of cells that no axis separates, in place and in order; returns how many.
 
-    points: from gather_cells; largest: their largest coordinate; reach: (c,) how far around it a cell goes, or none;
+    points: from gather_cells; largest: their largest coordinate; padding: (c,) how far around it a cell goes, or none;
     separate: no two of them are adjacent. Those touch, now and always.
     """
     corners, corner_count, kept = cells.corners, cells.corner_count, 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
-        gap = reach[i] + reach[j] if len(reach) > 0 else 0.0
+        gap = padding[i] + padding[j] if len(padding) > 0 else 0.0
         if (not separate and cells_adjacent(corners, corner_count, i, j)) or not _surely_apart(
             points, i, corner_count[i], j, corner_count[j], largest, gap
         ):

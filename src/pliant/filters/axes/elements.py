@@ -21,22 +21,22 @@ from pliant.filters.axes.lanes import (
     NEVER,
     ONE,
     RADII,
-    SLACK,
+    THRESHOLD,
     groups_of,
     name_centres,
     over_relax,
-    set_slack,
+    set_thresholds,
 )
 from pliant.filters.axes.separation import surely_above
 from pliant.runtime.arrays import New
 from pliant.runtime.jit import helper, in_line, kernel, one_copy
-from pliant.runtime.threads import ALONE, Crew
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 _CORRECTIONS = 4  # of the few axes that are left when that between the centres is corrected once
 
 
 def gather_corners(
-    corners: np.ndarray, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, crew: Crew = ALONE,
+    corners: np.ndarray, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, pool: ThreadPool = SERIAL,
     new: New = np.empty,
 ) -> np.ndarray:  # fmt: skip
     """(k, 18) start and end positions of the three corners of every element: what the test loads, in one piece.
@@ -44,16 +44,16 @@ def gather_corners(
     factor: a power of two that brings the largest coordinate near 1.
     """
     out = new((len(corners), 18))
-    crew.run_range(lambda a, b: _gather_corners(corners, x0, x1, horizon, factor, out, a, b), len(corners))
+    pool.run_range(lambda a, b: _gather_corners(corners, x0, x1, horizon, factor, out, a, b), len(corners))
     return out
 
 
 def gather_resting_corners(
-    corners: np.ndarray, x: np.ndarray, factor: float, crew: Crew = ALONE, new: New = np.empty
+    corners: np.ndarray, x: np.ndarray, factor: float, pool: ThreadPool = SERIAL, new: New = np.empty
 ) -> np.ndarray:
     """(k, 9) the same where nothing moves: positions of the three corners."""
     out = new((len(corners), 9))
-    crew.run_range(lambda a, b: _gather_resting_corners(corners, x, factor, out, a, b), len(corners))
+    pool.run_range(lambda a, b: _gather_resting_corners(corners, x, factor, out, a, b), len(corners))
     return out
 
 
@@ -77,19 +77,19 @@ def _gather_corners(corners, x0, x1, horizon, factor, out, begin, end_of_range):
 
 
 @kernel
-def cull_elements(corners, points, largest, reach, pairs, count, by_planes):
+def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
     """Move the pairs of elements (places) that no axis separates to the front; returns how many there are.
 
-    corners: (k, 3) vertices; points: from gather_corners; largest: their largest coordinate; reach: (k,) how far around
-    it an element goes, or none. by_planes: only the normals at the start are tried, which is Corollary 6.2 of paper
-    002: during the whole motion all corners of one are on one side of the plane of the other. What has no normal, a
-    loose edge or point, has no plane, but can be on one side of another's.
+    corners: (k, 3) vertices; points: from gather_corners; largest: their largest coordinate; padding: (k,) how far
+    around it an element goes, or none. by_planes: only the normals at the start are tried, which is Corollary 6.2 of
+    paper 002: during the whole motion all corners of one are on one side of the plane of the other. What has no normal,
+    a loose edge or point, has no plane, but can be on one side of another's.
     """
     block, kept = np.empty(BLOCK, np.float32), 0
     if not by_planes:
         for first in range(0, count, LANES):
             some = pairs[first : min(first + LANES, count)]
-            _relax_centres(points, reach, some, block, 1)
+            _relax_centres(points, padding, some, block, 1)
             for lane in range(len(some)):
                 pairs[kept, 0], pairs[kept, 1] = some[lane, 0], some[lane, 1]
                 kept += block[BEST + lane] < ONE
@@ -101,26 +101,26 @@ def cull_elements(corners, points, largest, reach, pairs, count, by_planes):
         if common < 0:
             held[lanes, 0], held[lanes, 1] = i, j
             lanes += 1
-        elif by_planes or not apart_but_for_common(points, (i, j), common, largest, _gap(reach, i, j)):
+        elif by_planes or not apart_but_for_common(points, (i, j), common, largest, _gap(padding, i, j)):
             pairs[kept, 0], pairs[kept, 1] = i, j  # they touch, now and always
             kept += 1
         if lanes == LANES:
-            kept = _cull_held(points, largest, reach, held, block, by_planes, pairs, kept)
+            kept = _cull_held(points, largest, padding, held, block, by_planes, pairs, kept)
             lanes = 0
-    return _cull_held(points, largest, reach, held[:lanes], block, by_planes, pairs, kept)
+    return _cull_held(points, largest, padding, held[:lanes], block, by_planes, pairs, kept)
 
 
 @helper
-def _cull_held(points, largest, reach, held, block, by_planes, pairs, kept):
+def _cull_held(points, largest, padding, held, block, by_planes, pairs, kept):
     """Note those that no axis separates after the pairs that are kept; returns how many these are then."""
     one_copy()
     if not by_planes:
-        _relax_centres(points, reach, held, block, _CORRECTIONS)
+        _relax_centres(points, padding, held, block, _CORRECTIONS)
     for lane in range(len(held)):
         if not by_planes and block[BEST + lane] > ONE:
             continue
         i, j = held[lane, 0], held[lane, 1]
-        gap, a, b = _gap(reach, i, j), _corners(points, i, 0), _corners(points, j, 0)
+        gap, a, b = _gap(padding, i, j), _corners(points, i, 0), _corners(points, j, 0)
         ends, between = (_corners(points, i, 9), _corners(points, j, 9)), _between(a, b)
         # Where all of b is beyond a along a normal, so are the centres: the other way need not be tried.
         if _moving_apart(a, b, ends, _towards(between, _normal(a)), largest, gap) or _moving_apart(
@@ -133,13 +133,13 @@ def _cull_held(points, largest, reach, held, block, by_planes, pairs, kept):
 
 
 @helper
-def _gap(reach, i, j):
+def _gap(padding, i, j):
     """What elements have to be apart by."""
-    return reach[i] + reach[j] if len(reach) > 0 else 0.0
+    return padding[i] + padding[j] if len(padding) > 0 else 0.0
 
 
 @kernel
-def cull_resting_elements(corners, points, largest, reach, pairs, count, by_planes):
+def cull_resting_elements(corners, points, largest, padding, pairs, count, by_planes):
     """``cull_elements`` where nothing moves: start and end are one, (k, 9) points, and so is all that is evaluated.
 
     One after the other: half of the pairs have a corner in common, and over-relaxation takes little of the rest.
@@ -147,7 +147,7 @@ def cull_resting_elements(corners, points, largest, reach, pairs, count, by_plan
     kept = 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
-        common, gap = common_corner(corners, i, j), _gap(reach, i, j)
+        common, gap = common_corner(corners, i, j), _gap(padding, i, j)
         if common >= 0:
             surely_apart = not by_planes and apart_but_for_common(points, (i, j), common, largest, gap)
         else:
@@ -168,19 +168,19 @@ def cull_resting_elements(corners, points, largest, reach, pairs, count, by_plan
 
 
 @helper
-def _relax_centres(points, reach, pairs, block, times):
+def _relax_centres(points, padding, pairs, block, times):
     """Which of up to LANES pairs the line between the centres keeps apart, as it is or corrected so many times."""
     groups = groups_of(len(pairs))
-    _load(points, reach, pairs, block)
-    set_slack(block, len(pairs), 0.0)
+    _load(points, padding, pairs, block)
+    set_thresholds(block, len(pairs), 0.0)
     name_centres(block, groups)
     for _ in range(times + 1):
         over_relax(block, groups)
 
 
 @helper
-def _load(points, reach, pairs, block):
-    """Coordinates relative to the first corner of the first element, in place of the slack how far away that is, and
+def _load(points, padding, pairs, block):
+    """Coordinates relative to the first corner of the first element, in place of the threshold how far away it is, and
     how far both elements go around themselves."""
     one_copy()
     for lane in range(len(pairs)):
@@ -194,8 +194,8 @@ def _load(points, reach, pairs, block):
             block[row + 9 * LANES] = np.float32(points[j, 3 * c] - x)
             block[row + 10 * LANES] = np.float32(points[j, 3 * c + 1] - y)
             block[row + 11 * LANES] = np.float32(points[j, 3 * c + 2] - z)
-        block[BEST + lane], block[RADII + lane] = NEVER, np.float32(_gap(reach, i, j)) * ABOVE
-        block[SLACK + lane] = np.float32(max_norm((x, y, z)))
+        block[BEST + lane], block[RADII + lane] = NEVER, np.float32(_gap(padding, i, j)) * ABOVE
+        block[THRESHOLD + lane] = np.float32(max_norm((x, y, z)))
 
 
 # ---- one after the other

@@ -25,87 +25,89 @@ from pliant.runtime.jit import helper, in_line
 
 # A difference of two points along L is a sum of up to three dot products of vectors, with coordinates up to m1, m2 and
 # mw: 3 products each, and roundings 1 of the vector, 1 of the product, 2 of the dot product, 2 of the sum. Times
-# m1 + m2 + mw and the largest coordinate of L. Where the motion is cut off, the part ``loose`` of each vector has the
-# rest.
+# m1 + m2 + mw and the largest coordinate of L. Where the motion is cut off, the part ``relative_error`` of each vector
+# has the rest.
 _ERROR = MARGIN * 3 * 6 * UNIT_ROUNDOFF
-_OF_LOOSE = 3.0 * 3  # 3 coordinates of each vector; margin 3
-_OF_FUZZ = 3 * 2 * 7 / 6  # 3 coordinates of two points; margin 7 / 6
+_OF_RELATIVE_ERROR = 3.0 * 3  # 3 coordinates of each vector; margin 3
+_OF_POSITION_ERROR = 3 * 2 * 7 / 6  # 3 coordinates of two points; margin 7 / 6
 
 
 @helper
-def separated_by(kind, start, end, m, axis, loose, fuzz, gap):
+def separated_by(kind, start, end, m, axis, relative_error, position_error, gap):
     """The features are apart along the axis, by more than the gap, during the whole motion.
 
-    Proved for vectors that are off by a part ``loose`` of their size, between points that are off by ``fuzz``: a
-    difference of two points by 2 fuzz in each of three coordinates.
+    Proved for vectors that are off by a part ``relative_error`` of their size, between points that are off by
+    ``position_error``: a difference of two points by twice that in each of three coordinates.
     """
     in_line()
     length = max_norm(axis)
     if not length > SHORTEST_AXIS:
         return False
-    error = ((_ERROR + _OF_LOOSE * loose) * (m[0] + m[1] + m[2]) + _OF_FUZZ * fuzz) * length
+    error = (
+        (_ERROR + _OF_RELATIVE_ERROR * relative_error) * (m[0] + m[1] + m[2]) + _OF_POSITION_ERROR * position_error
+    ) * length
     if gap > 0.0:
         error += gap * length_above(axis)
-    low, high = _range(kind, start, axis)  # which mostly decides it: the end is looked at where it does not
+    low, high = _range(kind, start, axis)  # which mostly decides it: the end is examined where it does not
     if low > error:
         return _range(kind, end, axis)[0] > error
     return high < -error and _range(kind, end, axis)[1] < -error
 
 
 @helper
-def apart_by_plane(kind, start, end, m, loose, fuzz, gap):
+def apart_by_plane(kind, start, end, m, relative_error, position_error, gap):
     """Separated along the normal at the start; by more than the gap, for vectors as in ``separated_by``.
 
     Of a degenerate face, or parallel edges, there is none: the paper's d_P = 0, which separates nothing.
     """
-    return separated_by(kind, start, end, m, cross(start[0], start[1]), loose, fuzz, gap)
+    return separated_by(kind, start, end, m, cross(start[0], start[1]), relative_error, position_error, gap)
 
 
 @helper
-def apart_by_circle(kind, start, end, m, loose, fuzz, gap):
+def apart_by_circle(kind, start, end, m, relative_error, position_error, gap):
     """Separated along the line between the centres at the start, as far as it lies in the plane at the start."""
     normal = cross(start[0], start[1])
     axis = between_centres(kind, start)
     if dot(normal, normal) > 0.0:  # else there are planes through both, and one of them holds the centres
         axis = across(axis, normal)
-    return separated_by(kind, start, end, m, axis, loose, fuzz, gap)
+    return separated_by(kind, start, end, m, axis, relative_error, position_error, gap)
 
 
 @helper
-def apart_by_centres(kind, start, end, m, loose, fuzz, gap):
+def apart_by_centres(kind, start, end, m, relative_error, position_error, gap):
     """Separated along the line between the two centres, or along what is left of it across the relative velocity."""
     first, last = between_centres(kind, start), between_centres(kind, end)
     between = add(first, last)
-    return separated_by(kind, start, end, m, between, loose, fuzz, gap) or separated_by(
-        kind, start, end, m, across(between, sub(last, first)), loose, fuzz, gap
+    return separated_by(kind, start, end, m, between, relative_error, position_error, gap) or separated_by(
+        kind, start, end, m, across(between, sub(last, first)), relative_error, position_error, gap
     )
 
 
 @helper
-def apart_by_sides(kind, start, end, m, loose, fuzz, gap):
+def apart_by_sides(kind, start, end, m, relative_error, position_error, gap):
     """Separated along the normal at the end, or along a line from one to the other across a side, halfway through.
 
     For pairs that advancement would have to decide, which takes five times as long. Of those that are apart and that
     the normal at the start and the centres leave it takes 30 % by the normal and another 20 % across sides, on
     cloth-ball.
     """
-    if separated_by(kind, start, end, m, cross(end[0], end[1]), loose, fuzz, gap):
+    if separated_by(kind, start, end, m, cross(end[0], end[1]), relative_error, position_error, gap):
         return True
     e1, e2 = add(start[0], end[0]), add(start[1], end[1])
     if kind == VERTEX_FACE:
         w = add(start[2], end[2])
         return (
-            separated_by(kind, start, end, m, across(w, e1), loose, fuzz, gap)
-            or separated_by(kind, start, end, m, across(w, e2), loose, fuzz, gap)
-            or separated_by(kind, start, end, m, across(sub(w, e1), sub(e2, e1)), loose, fuzz, gap)
+            separated_by(kind, start, end, m, across(w, e1), relative_error, position_error, gap)
+            or separated_by(kind, start, end, m, across(w, e2), relative_error, position_error, gap)
+            or separated_by(kind, start, end, m, across(sub(w, e1), sub(e2, e1)), relative_error, position_error, gap)
         )
     first, last = between_centres(kind, start), between_centres(kind, end)
     between, velocity = add(first, last), sub(last, first)
     return (
-        separated_by(kind, start, end, m, across(between, e1), loose, fuzz, gap)
-        or separated_by(kind, start, end, m, across(between, e2), loose, fuzz, gap)
-        or separated_by(kind, start, end, m, cross(velocity, e1), loose, fuzz, gap)
-        or separated_by(kind, start, end, m, cross(velocity, e2), loose, fuzz, gap)
+        separated_by(kind, start, end, m, across(between, e1), relative_error, position_error, gap)
+        or separated_by(kind, start, end, m, across(between, e2), relative_error, position_error, gap)
+        or separated_by(kind, start, end, m, cross(velocity, e1), relative_error, position_error, gap)
+        or separated_by(kind, start, end, m, cross(velocity, e2), relative_error, position_error, gap)
     )
 
 

@@ -20,7 +20,7 @@ may be off by LERP (the end of a motion that is cut off) and POSITION_ERROR (pos
 |a0| + M, in double precision, which ALLOWED holds 100 times.
 
 Range. M from 1e-8 to 1e8 and |L| from 1e-25 to 1e19 keep products from overflow, and what underflow rounds away, 1e-45
-each, far below the slack. Triangles and axes of other sizes separate nothing: the square of a longer axis overflows,
+each, far below the threshold. Triangles and axes of other sizes separate nothing: the square of a longer one overflows,
 and then what its projections have to be apart by is infinite, or not a number. Axes do get there. In exact arithmetic
 over-relaxation makes none longer, but rounded it divides a gap that is off by some u M |L|_1 by the distance of two
 corners, which can be far smaller: where a product is as large as the last bit of the next one, and that as the last bit
@@ -39,14 +39,14 @@ from pliant.runtime.jit import helper, in_line, one_copy
 
 LANES = 64
 AT_ONCE = 8  # loops over a multiple of this need no code for what is left over; lanes beyond the last hold anything
-# 36 coordinates (now, at the end), how far the best axis so far can be trusted, the slack (first, how far away a0 is),
-# the sum of both radii, steps taken in time, and the axis.
+# 36 coordinates (now, at the end), how far the best axis so far can be trusted, the threshold (first, how far away a0
+# is), the sum of both radii, steps taken in time, and the axis.
 BLOCK = 43 * LANES
-BEST, SLACK, RADII, TAKEN, AXIS = 36 * LANES, 37 * LANES, 38 * LANES, 39 * LANES, 40 * LANES
+BEST, THRESHOLD, RADII, TAKEN, AXIS = 36 * LANES, 37 * LANES, 38 * LANES, 39 * LANES, 40 * LANES
 
 STEPS = 10  # in time, at most
 _OVER_RELAXATION = np.float32(OVER_RELAXATION)
-SLACK_ERROR = np.float32(1.25 * (2 + 2 * DOT + 2 + 10 * STEPS) * SINGLE_ROUNDOFF)
+AXIS_ERROR = np.float32(1.25 * (2 + 2 * DOT + 2 + 10 * STEPS) * SINGLE_ROUNDOFF)
 _SHORTEST_AXIS = np.float32(1e-25)
 # Rounded up: up to 8 numbers of one sign, added and multiplied.
 ABOVE = np.float32(1.0 + 16 * SINGLE_ROUNDOFF)  # margin 2
@@ -61,17 +61,17 @@ def groups_of(lanes):
 
 
 @helper
-def set_slack(block, lanes, tolerance):
+def set_thresholds(block, lanes, tolerance):
     """What projections have to be apart by, per |L|_1: infinite where coordinates are too large or too small, or not
     finite. Returns how many are too large or not finite."""
-    of_extent, allowed, odd = np.float32(2.0 * MARGIN * tolerance + ALLOWED) + SLACK_ERROR, np.float32(ALLOWED), 0
+    of_extent, allowed, odd = np.float32(2.0 * MARGIN * tolerance + ALLOWED) + AXIS_ERROR, np.float32(ALLOWED), 0
     for i in range(lanes):
         largest, total = _sizes(block, i)
         later, more = _sizes(block, 18 * LANES + i)
         largest, total = later if later > largest else largest, total + more
-        slack = (of_extent * largest + allowed * (block[SLACK + i] + block[RADII + i])) * ABOVE
+        threshold = (of_extent * largest + allowed * (block[THRESHOLD + i] + block[RADII + i])) * ABOVE
         finite = total < _TOO_LARGE  # false for NaN too
-        block[SLACK + i] = slack if finite and largest > _SMALLEST else np.float32(np.inf)
+        block[THRESHOLD + i] = threshold if finite and largest > _SMALLEST else np.float32(np.inf)
         odd += not finite
     return odd
 
@@ -152,7 +152,7 @@ def least_of(block, i, axis):
     in_line()
     sizes = abs(axis[0]), abs(axis[1]), abs(axis[2])
     length = np.sqrt(dot(axis, axis)) * ABOVE + _ROUNDED_AWAY
-    least = block[SLACK + i] * (sizes[0] + sizes[1] + sizes[2]) + block[RADII + i] * length
+    least = block[THRESHOLD + i] * (sizes[0] + sizes[1] + sizes[2]) + block[RADII + i] * length
     return least if upper(*sizes) > _SHORTEST_AXIS else np.float32(np.inf)  # also where inf times 0 is NaN
 
 

@@ -1,6 +1,6 @@
 """The test along one axis: how far two things are apart along it, and how much of that may be rounding.
 
-Elements and cells have coordinates near 1, and one bound for all of them, ``slack_along``. Features are differences of
+Elements and cells have coordinates near 1, and one bound for all of them, ``error_along``. Features are differences of
 points, with bounds of their own (``features``), and so have triangles side by side in single precision (``lanes``).
 """
 
@@ -21,10 +21,10 @@ from pliant.runtime.jit import helper, in_line
 OVER_RELAXATION = 1.2
 
 # A difference of two points along an axis L, in units of u M |L|_1, M the largest coordinate of the scene. Each of
-# the two has 3 roundings of the dot product, 3 of the end of a motion that is cut off at a horizon, and room for 4:
-# positions that are rounded once more have to be apart too (``engine/verified``), and get no other room than this. The
-# difference, at most 2 M |L|_1, has one rounding, the sum with the slack another two at most: 2 (3 + 3 + 4) + 4 = 24.
-SLACK = (2 * (DOT + LERP) * UNIT_ROUNDOFF + 2 * POSITION_ERROR + 4 * UNIT_ROUNDOFF) * 4 / 3
+# the two has 3 roundings of the dot product, 3 of the end of a motion that is cut off at a horizon, and POSITION_ERROR,
+# 4: positions that are rounded once more have to be apart too (``engine/verified``), which nothing else allows for. The
+# difference, at most 2 M |L|_1, has one rounding, the sum with the error another two at most: 2 (3 + 3 + 4) + 4 = 24.
+AXIS_ERROR = (2 * (DOT + LERP) * UNIT_ROUNDOFF + 2 * POSITION_ERROR + 4 * UNIT_ROUNDOFF) * 4 / 3
 _UNDERFLOW = 1e-290  # of products of an axis below 1e-250, each 5e-324 at most
 
 # Squares are compared: 2 roundings of the gap, 2 each in its square, 3 of the squared length, 2 products, and 1 of the
@@ -51,10 +51,10 @@ _ROUNDED_AWAY = 1e-150
 
 
 @helper
-def slack_along(axis, largest):
+def error_along(axis, largest):
     """What a difference along the axis of two points with coordinates up to largest may be off by."""
     in_line()
-    return SLACK * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + _UNDERFLOW
+    return AXIS_ERROR * largest * (abs(axis[0]) + abs(axis[1]) + abs(axis[2])) + _UNDERFLOW
 
 
 @helper
@@ -65,7 +65,7 @@ def surely_above(least, gap, axis, largest):
     so short that squares have few digits left; coordinates are near 1, so above 1e-120 they have all of them.
     """
     in_line()
-    least -= slack_along(axis, largest)
+    least -= error_along(axis, largest)
     length_squared = dot(axis, axis)
     return least > 0.0 and (
         gap == 0.0 or (length_squared > _SHORTEST_SQUARED and least * least > gap * gap * length_squared * _SQUARED)

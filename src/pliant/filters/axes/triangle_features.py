@@ -15,8 +15,8 @@ Every one is a proof along one axis L, whatever L is, and needs all differences 
 of features.
 
 Error bound. Coordinates are taken relative to b0 at the start, y = x - o with one rounding, and M is the largest of
-them. In units of u M |L|_1: 1 + DOT roundings of each of two corners, and 1 of the sum with the slack, 9 in all. M from
-1e-70 to 1e70 and |L| above 1e-200 keep what underflow rounds away, 5e-324 each, far below that. Triangles of other
+them. In units of u M |L|_1: 1 + DOT roundings of each of two corners, and 1 of the sum with the threshold, 9 in all. M
+from 1e-70 to 1e70 and |L| above 1e-200 keep what underflow rounds away, 5e-324 each, far below that. Triangles of other
 sizes are passed on.
 """
 
@@ -92,11 +92,11 @@ def _left_of_pair(x0, x1, radii, tolerance, p, which, culled):
     r = p if len(radii) > 1 else 0
     a_radius = max(max(radii[r, 0], radii[r, 1]), radii[r, 2])
     b_radius = max(max(radii[r, 3], radii[r, 4]), radii[r, 5])
-    room = _room_for((tolerance, a_radius + b_radius), m, max_norm(o))
-    room = room[0] + _ERROR * m, room[1]
+    margins = _margins_for((tolerance, a_radius + b_radius), m, max_norm(o))
+    margins = margins[0] + _ERROR * m, margins[1]
     bits = EVERYTHING
     if which & (_VERTICES | _TRIANGLES | _EDGES):
-        of_a, of_b = _sides(b, a, room), _sides(a, b, room)
+        of_a, of_b = _sides(b, a, margins), _sides(a, b, margins)
         if which & _TRIANGLES and (abs(of_a[0] + of_a[1] + of_a[2]) == 3 or abs(of_b[0] + of_b[1] + of_b[2]) == 3):
             culled[3] += 15
             return 0
@@ -104,12 +104,12 @@ def _left_of_pair(x0, x1, radii, tolerance, p, which, culled):
     if which & (_EDGE_PAIRS | _EDGE_TRIANGLE | _CIRCLE | _CIRCLES):
         points = np.empty((12, 3))
         _lay_out(points, x0, x1, p, o)
-        bits = _by_features(bits, points, room, which, culled)
+        bits = _by_features(bits, points, margins, which, culled)
     return bits
 
 
 @helper
-def _room_for(closeness, m, far):
+def _margins_for(closeness, m, far):
     """By how much projections have to be apart for triangles not to be reported, rounding aside: per |L|_1, per |L|.
 
     The tolerance (the extent is at most 2 m, for a largest coordinate m), what advancement allows for rounding, with m
@@ -134,27 +134,27 @@ def _largest(corners):
 
 
 @helper
-def _slack(axis, room):
+def _threshold(axis, margins):
     """What a difference along the axis has to exceed; infinite for an axis that is too short to prove anything."""
     if not max_norm(axis) > SHORTEST_AXIS:
         return np.inf
-    slack = room[0] * (abs(axis[0]) + abs(axis[1]) + abs(axis[2]))
-    return slack + room[1] * length_above(axis) if room[1] > 0.0 else slack
+    threshold = margins[0] * (abs(axis[0]) + abs(axis[1]) + abs(axis[2]))
+    return threshold + margins[1] * length_above(axis) if margins[1] > 0.0 else threshold
 
 
 # ---- against the planes of the two faces
 
 
 @helper
-def _sides(face, other, room):
+def _sides(face, other, margins):
     """Of each corner of the other: 1 if it stays above the plane of the face, -1 below, 0 if that is not certain."""
     start, end = face
     axis = cross(sub(start[1], start[0]), sub(start[2], start[0]))
-    slack = _slack(axis, room)
+    threshold = _threshold(axis, margins)
     d0, d1, d2 = dot(start[0], axis), dot(start[1], axis), dot(start[2], axis)
     e0, e1, e2 = dot(end[0], axis), dot(end[1], axis), dot(end[2], axis)
-    upper = max(max(d0, d1), d2) + slack, max(max(e0, e1), e2) + slack
-    lower = min(min(d0, d1), d2) - slack, min(min(e0, e1), e2) - slack
+    upper = max(max(d0, d1), d2) + threshold, max(max(e0, e1), e2) + threshold
+    lower = min(min(d0, d1), d2) - threshold, min(min(e0, e1), e2) - threshold
     return (
         _side(other[0][0], other[1][0], axis, lower, upper),
         _side(other[0][1], other[1][1], axis, lower, upper),
@@ -214,12 +214,12 @@ def _lay_out(points, x0, x1, p, o):
 
 
 @helper
-def _by_features(bits, points, room, which, culled):
+def _by_features(bits, points, margins, which, culled):
     """What the conditions for single pairs of features leave."""
     if which & (_EDGE_PAIRS | _EDGE_TRIANGLE):
-        bits = _by_edges(bits, points, room, which, culled)
+        bits = _by_edges(bits, points, margins, which, culled)
     if which & (_CIRCLE | _CIRCLES):
-        bits = _by_circles(bits, points, room, which, culled)
+        bits = _by_circles(bits, points, margins, which, culled)
     return bits
 
 
@@ -230,20 +230,20 @@ def _along(points, c, axis):
 
 
 @helper
-def _beyond(p, q, u, v, slack):
+def _beyond(p, q, u, v, threshold):
     """p and q are beyond u and v, at the start and at the end."""
-    return min(p[0], q[0]) > max(u[0], v[0]) + slack and min(p[1], q[1]) > max(u[1], v[1]) + slack
+    return min(p[0], q[0]) > max(u[0], v[0]) + threshold and min(p[1], q[1]) > max(u[1], v[1]) + threshold
 
 
 @helper
-def _by_edges(bits, points, room, which, culled):
+def _by_edges(bits, points, margins, which, culled):
     """What Lemma 5.1 and Corollary 6.3 leave."""
     for i in range(3):
         for j in range(3):
             pair = 1 << 6 + 3 * i + j
             if not bits & pair:
                 continue
-            cleared, others = _clear_by_edges(points, i, j, room)
+            cleared, others = _clear_by_edges(points, i, j, margins)
             if which & _EDGE_PAIRS and cleared:
                 bits ^= pair
                 culled[5] += 1
@@ -254,25 +254,25 @@ def _by_edges(bits, points, room, which, culled):
 
 
 @helper
-def _clear_by_edges(points, i, j, room):
+def _clear_by_edges(points, i, j, margins):
     """(edge i of a surely stays clear of edge j of b, bits of all pairs that the same axis keeps apart)."""
     i1, i2, b0, b1, b2 = (i + 1) % 3, (i + 2) % 3, 3 + j, 3 + (j + 1) % 3, 3 + (j + 2) % 3
     axis = cross(sub(row(points, i1), row(points, i)), sub(row(points, b1), row(points, b0)))
-    slack = _slack(axis, room)
+    threshold = _threshold(axis, margins)
     u, v, p, q = _along(points, i, axis), _along(points, i1, axis), _along(points, b0, axis), _along(points, b1, axis)
-    if not _beyond(p, q, u, v, slack):
-        if not _beyond(u, v, p, q, slack):
+    if not _beyond(p, q, u, v, threshold):
+        if not _beyond(u, v, p, q, threshold):
             return False, 0
         axis = scale(axis, -1.0)  # changes signs and nothing else
         u, v, p, q = (-u[0], -u[1]), (-v[0], -v[1]), (-p[0], -p[1]), (-q[0], -q[1])
     w, r = _along(points, i2, axis), _along(points, b2, axis)
     others = 1 << 6 + 3 * i + j
-    edge_of_a, edge_of_b = _beyond(r, r, u, v, slack), _beyond(p, q, w, w, slack)
+    edge_of_a, edge_of_b = _beyond(r, r, u, v, threshold), _beyond(p, q, w, w, threshold)
     if edge_of_a:  # against all of b
         others |= 0b111 << 6 + 3 * i | 1 << i | 1 << i1
     if edge_of_b:
         others |= 0b1001001 << 6 + j | 1 << b0 | 1 << b1
-    if edge_of_a and edge_of_b and _beyond(r, r, w, w, slack):
+    if edge_of_a and edge_of_b and _beyond(r, r, w, w, threshold):
         others = EVERYTHING
     return True, others
 
@@ -281,44 +281,44 @@ def _clear_by_edges(points, i, j, room):
 
 
 @helper
-def _by_circles(bits, points, room, which, culled):
+def _by_circles(bits, points, margins, which, culled):
     """What Lemmas 4.4 and 5.2 leave."""
     if which & _CIRCLE:
         for v in range(6):
-            if bits & 1 << v and _vertex_beside_face(points, v, 3 if v < 3 else 0, room):
+            if bits & 1 << v and _vertex_beside_face(points, v, 3 if v < 3 else 0, margins):
                 bits ^= 1 << v
                 culled[7] += 1
     if which & _CIRCLES:
         for i in range(3):
             for j in range(3):
                 pair = 1 << 6 + 3 * i + j
-                if bits & pair and _edges_side_by_side(points, i, j, room):
+                if bits & pair and _edges_side_by_side(points, i, j, margins):
                     bits ^= pair
                     culled[8] += 1
     return bits
 
 
 @helper
-def _vertex_beside_face(points, v, first, room):
+def _vertex_beside_face(points, v, first, margins):
     """Lemma 4.4."""
     f0, f1, f2 = row(points, first), row(points, first + 1), row(points, first + 2)
     normal = cross(sub(f1, f0), sub(f2, f0))
     between = sub(row(points, v), scale(add(add(f0, f1), f2), 1.0 / 3.0))
     axis = across(between, normal) if dot(normal, normal) > 0.0 else between
-    slack, d = _slack(axis, room), _along(points, v, axis)
+    threshold, d = _threshold(axis, margins), _along(points, v, axis)
     p, q, r = _along(points, first, axis), _along(points, first + 1, axis), _along(points, first + 2, axis)
-    return _beyond(d, d, p, q, slack) and _beyond(d, d, r, r, slack)
+    return _beyond(d, d, p, q, threshold) and _beyond(d, d, r, r, threshold)
 
 
 @helper
-def _edges_side_by_side(points, i, j, room):
+def _edges_side_by_side(points, i, j, margins):
     """Lemma 5.2."""
     i1, b0, b1 = (i + 1) % 3, 3 + j, 3 + (j + 1) % 3
     e, f = sub(row(points, i1), row(points, i)), sub(row(points, b1), row(points, b0))
     between = sub(add(row(points, b0), row(points, b1)), add(row(points, i), row(points, i1)))
     normal = cross(e, f)
     axis = across(between, normal) if dot(normal, normal) > 0.0 else between
-    slack = _slack(axis, room)
+    threshold = _threshold(axis, margins)
     return _beyond(
-        _along(points, b0, axis), _along(points, b1, axis), _along(points, i, axis), _along(points, i1, axis), slack
+        _along(points, b0, axis), _along(points, b1, axis), _along(points, i, axis), _along(points, i1, axis), threshold
     )

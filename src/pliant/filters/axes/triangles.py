@@ -28,15 +28,15 @@ from pliant.filters.axes.lanes import (
     NEVER,
     ONE,
     RADII,
-    SLACK,
     STEPS,
     TAKEN,
+    THRESHOLD,
     groups_of,
     least_of,
     lower,
     name_centres,
     over_relax,
-    set_slack,
+    set_thresholds,
     upper,
 )
 from pliant.runtime.jit import helper, kernel, one_copy
@@ -73,7 +73,7 @@ def _keep_by_centres(x0, x1, closeness, which, ids, block, pairs, culled):
     kept = 0
     for first in range(0, len(ids), LANES):
         lanes = _load(x0, x1, closeness[1], ids[first : first + LANES], block, pairs)
-        culled[ODD] += set_slack(block, lanes, closeness[0])
+        culled[ODD] += set_thresholds(block, lanes, closeness[0])
         if which:
             name_centres(block, groups_of(lanes))
             for _ in range(_CORRECTIONS + 1):
@@ -97,7 +97,7 @@ def _keep_in_turn(x0, x1, closeness, which, ids, block, pairs, culled):
     while lanes > 0 or taken < len(ids):
         new = min(LANES - lanes, len(ids) - taken)
         _load(x0, x1, closeness[1], ids[taken : taken + new], block[lanes:], pairs[lanes:])
-        set_slack(block[lanes:], new, closeness[0])
+        set_thresholds(block[lanes:], new, closeness[0])
         groups, apart = groups_of(lanes + new), 0
         _follow(block, groups)
         if which & (PLANES | IN_TURN):
@@ -126,7 +126,7 @@ def _count_apart(block, lanes):
 
 @helper
 def _load(x0, x1, radii, ids, block, pairs):
-    """Coordinates relative to a0, and in place of the slack the largest coordinate of a0; returns how many lanes."""
+    """Coordinates relative to a0, and in place of the threshold the largest coordinate of a0; returns how many."""
     one_copy()
     for lane in range(len(ids)):
         p = pairs[lane] = ids[lane]
@@ -140,7 +140,7 @@ def _load(x0, x1, radii, ids, block, pairs):
             block[i + 19 * LANES] = np.float32(x1[p, c, 1] - y)
             block[i + 20 * LANES] = np.float32(x1[p, c, 2] - z)
         block[BEST + lane] = block[TAKEN + lane] = np.float32(0.0)
-        block[SLACK + lane], block[RADII + lane] = np.float32(max_norm((x, y, z))), np.float32(radii) * ABOVE
+        block[THRESHOLD + lane], block[RADII + lane] = np.float32(max_norm((x, y, z))), np.float32(radii) * ABOVE
     return len(ids)
 
 

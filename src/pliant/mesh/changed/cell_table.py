@@ -11,7 +11,7 @@ from pliant.mesh.cells import Rows
 from pliant.mesh.changed.features import KINDS, Change, Kind
 from pliant.mesh.changed.lists import pick_rows
 from pliant.runtime.jit import kernel
-from pliant.runtime.threads import Job
+from pliant.runtime.threads import Task
 
 if TYPE_CHECKING:
     from pliant.mesh.cell_features import CellMesh
@@ -25,7 +25,7 @@ class Unfinished(NamedTuple):
     stale: np.ndarray  # int64, those cells
 
 
-def cell_table_jobs(old: CellMesh, new: CellMesh, change: Change) -> dict[str, Job]:
+def cell_table_tasks(old: CellMesh, new: CellMesh, change: Change) -> dict[str, Task]:
     """Those for the owners of features, and ``table``, the Unfinished one."""
     count = len(change.old_of_new)
 
@@ -40,26 +40,26 @@ def cell_table_jobs(old: CellMesh, new: CellMesh, change: Change) -> dict[str, J
         return Unfinished(join_cells(new, (vertices, edges, faces), neighbourhood), found[3:], np.flatnonzero(stale))
 
     return {
-        "owners edges": Job(lambda rows: owners(rows, count), "edge_cells"),
-        "owners vertices": Job(lambda _: owners(new._vertex_cells, count), "vertices"),
-        "owners faces": Job(lambda rows: owners_of_faces(rows, count), "face_cells"),
-        "stale edges": Job(lambda rows, kind: mark(old._edge_cells, rows, kind), "edge_cells", "edges"),
-        "stale vertices": Job(lambda kind: mark(old._vertex_cells, new._vertex_cells, kind), "vertices"),
-        "stale faces": Job(lambda rows, kind: mark(old._face_cells, rows, kind), "face_cells", "faces"),
-        "neighbourhood": Job(lambda: pick_rows(old.cell_table.neighbourhood, change.pieces, count)),
-        "table": Job(
+        "owners edges": Task(lambda rows: owners(rows, count), "edge_cells"),
+        "owners vertices": Task(lambda _: owners(new._vertex_cells, count), "vertices"),
+        "owners faces": Task(lambda rows: owners_of_faces(rows, count), "face_cells"),
+        "stale edges": Task(lambda rows, kind: mark(old._edge_cells, rows, kind), "edge_cells", "edges"),
+        "stale vertices": Task(lambda kind: mark(old._vertex_cells, new._vertex_cells, kind), "vertices"),
+        "stale faces": Task(lambda rows, kind: mark(old._face_cells, rows, kind), "face_cells", "faces"),
+        "neighbourhood": Task(lambda: pick_rows(old.cell_table.neighbourhood, change.pieces, count)),
+        "table": Task(
             join, "neighbourhood", "cell_edges", *(f"{of} {kind}" for of in ("stale", "owners") for kind in KINDS)
         ),
     }
 
 
-def neighbourhood_jobs(new: CellMesh, parts: int) -> dict[str, Job]:
+def neighbourhood_tasks(new: CellMesh, parts: int) -> dict[str, Task]:
     """What remains of the cell table, in so many parts."""
-    jobs = {
-        f"neighbourhood {k}": Job(lambda table, k=k: _renew_neighbourhoods(table, k, parts), "table")
+    tasks = {
+        f"neighbourhood {k}": Task(lambda table, k=k: _renew_neighbourhoods(table, k, parts), "table")
         for k in range(parts)
     }
-    return jobs | {"cell_table": Job(lambda table, *_: type(new).cell_table.keep(new, table.cells), "table", *jobs)}
+    return tasks | {"cell_table": Task(lambda table, *_: type(new).cell_table.keep(new, table.cells), "table", *tasks)}
 
 
 @kernel

@@ -4,7 +4,7 @@ Vertices keep their ids. The order of the cells that stay is kept, hence that of
 most of the work is copying with other numbers, in one pass for each array. One by one are treated only the features
 that are *touched*: those of removed and of added cells.
 
-What becomes of each array is a job, and starts as soon as those are done that it needs: edges need faces, but the
+What becomes of each array is a task, and starts as soon as those are done that it needs: edges need faces, but the
 orphans among vertices and faces are sought while the edges are still being numbered.
 """
 
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.mesh.cells import Rows, list_corners
-from pliant.mesh.changed.cell_table import cell_table_jobs, neighbourhood_jobs
+from pliant.mesh.changed.cell_table import cell_table_tasks, neighbourhood_tasks
 from pliant.mesh.changed.features import GAINED, LOST, UNTOUCHED, Change, Kind
 from pliant.mesh.changed.lists import merge_lists
-from pliant.mesh.changed.o_sets import o_set_jobs
+from pliant.mesh.changed.o_sets import o_set_tasks
 from pliant.mesh.o_sets import TooManyOrphans
 from pliant.runtime.arrays import DtypeError, MeshError, ShapeError, read_only
 from pliant.runtime.jit import kernel
-from pliant.runtime.threads import Crew, Job
+from pliant.runtime.threads import Task, ThreadPool
 
 if TYPE_CHECKING:
     from pliant.mesh.cell_features import CellMesh
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # fresh build of the rest does not take much more.
 MOST_CHANGED = 0.25
 # Cells that are worth several threads: with 4,000, two of them take 2.4 ms for an edit of one cell, and one 1.6; with
-# 17,000 both 3.3. Jobs are so short there that threads mostly wait to be let into Python.
+# 17,000 both 3.3. Tasks are so short there that threads mostly wait to be let into Python.
 WORTH_THREADS = 20_000
 
 
@@ -81,18 +81,19 @@ def is_small(change: Change) -> bool:
     return len(change.removed) + len(change.added) <= MOST_CHANGED * len(change.new_of_old)
 
 
-def run_jobs(old: CellMesh, new: CellMesh, change: Change, jobs: dict[str, Job], crew: Crew) -> None:
+def run_changes(old: CellMesh, new: CellMesh, change: Change, tasks: dict[str, Task], pool: ThreadPool) -> None:
     """These, and those for the cell table and the O-sets where the old mesh has them."""
-    kind, orphans, crew = type(old), {}, crew if len(change.old_of_new) >= WORTH_THREADS else Crew(1)
+    kind, orphans, pool = type(old), {}, pool if len(change.old_of_new) >= WORTH_THREADS else ThreadPool(1)
     if kind.cell_table.is_known(old):
-        jobs |= cell_table_jobs(old, new, change)
+        tasks |= cell_table_tasks(old, new, change)
         if kind._o_sets.is_known(old):
-            orphans = o_set_jobs(old, new, change, crew.threads)
-        jobs |= orphans | neighbourhood_jobs(new, 2 * crew.threads)  # nobody waits for these: they fill up what is left
+            orphans = o_set_tasks(old, new, change, pool.threads)
+        # No other task waits for the neighbourhoods: they fill the time that is left.
+        tasks |= orphans | neighbourhood_tasks(new, 2 * pool.threads)
     try:
-        crew.flow(jobs)
+        pool.run_tasks(tasks)
     except TooManyOrphans:  # said when they are asked for, as in a fresh mesh; all else once more
-        crew.flow({name: job for name, job in jobs.items() if name not in orphans})
+        pool.run_tasks({name: task for name, task in tasks.items() if name not in orphans})
 
 
 def change_vertices(old: CellMesh, new: CellMesh, change: Change, corners: np.ndarray) -> Kind:

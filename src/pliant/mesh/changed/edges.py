@@ -42,7 +42,7 @@ def mark_edges(known, edges, face_edges, change, is_held, gained, state):
     """state : (e,) int8, 0 at first; LOST where a removed cell has the edge, GONE where no cell that stays has it too;
     GAINED where one of the faces gained has it, which are old ones of added cells.
 
-    is_held : (m,) bool, faces that a cell that stays surely has: their edges need not be looked for
+    is_held : (m,) bool, faces that a cell that stays surely has: their edges need not be searched for
     """
     for r in range(len(change.removed)):
         i = change.removed[r]

@@ -69,7 +69,7 @@ def number_faces(
     """Faces in the order of first cells, which is how they are numbered.
 
     Untouched ones keep their order, and a touched one comes before those that are first met after it: only touched
-    ones have to be looked for in their cells.
+    ones have to be searched for in their cells.
 
     start : where the faces of each cell of the new mesh start
     of_added : numbers of the faces of added cells, in their order
@@ -98,7 +98,7 @@ def _meet_touched(known, change, start, of_added, touched, index, out):
     """out : slots, before, moved, is_held; for each touched face the first place among those of all cells where it is,
     or _NOWHERE, and the first old face that is first met at this place or later; the others as in FaceNumbers.
 
-    index : room for as many numbers as faces have
+    index : buffer for as many numbers as faces have
     """
     slots, before, moved, is_held = out
     lists, rows = known.face_cells, known.cell_faces
@@ -132,7 +132,7 @@ def _meet_touched(known, change, start, of_added, touched, index, out):
 
 @helper
 def _prefetch_touched(known, touched, t):
-    """Of the faces after the t-th one, step by step: their lists of cells, and what of these is looked at."""
+    """Of the faces after the t-th one, step by step: their lists of cells, and what of these is examined."""
     lists, rows = known.face_cells, known.cell_faces
     if t + 12 < len(touched) and touched[t + 12] < len(known.faces):
         prefetch(lists.start, touched[t + 12])

@@ -23,7 +23,7 @@ from pliant.mesh.changed.orphans import SOUGHT, Gone, Suspects, find_changed, li
 from pliant.mesh.changed.seeking import Features, Shapes
 from pliant.mesh.o_sets import MOST_ORPHANS, TooManyOrphans
 from pliant.runtime.jit import bare_kernel, helper, in_line, kernel
-from pliant.runtime.threads import Job
+from pliant.runtime.threads import Task
 
 if TYPE_CHECKING:
     from pliant.mesh.cell_features import CellMesh
@@ -48,24 +48,24 @@ class Part(NamedTuple):
     parts: int
 
 
-def o_set_jobs(old: CellMesh, new: CellMesh, change: Change, parts: int) -> dict[str, Job]:
+def o_set_tasks(old: CellMesh, new: CellMesh, change: Change, parts: int) -> dict[str, Task]:
     """The searches for the orphans of each kind are in so many parts. Nothing that concerns vertices and faces has to
     wait for the edges."""
     counts, is_added = (old.vertex_limit, len(old._edges), len(old._faces)), change.old_of_new < 0
-    jobs = {
-        "shapes": Job(lambda _: Shapes(new._corners, new._corner_count, new._vertex_cells, is_added), "vertices"),
-        "gone": Job(lambda: list_gone(old, change.removed)),
+    tasks = {
+        "shapes": Task(lambda _: Shapes(new._corners, new._corner_count, new._vertex_cells, is_added), "vertices"),
+        "gone": Task(lambda: list_gone(old, change.removed)),
     }
     for kind, name in enumerate(KINDS):
-        jobs[f"names {name}"] = Job(lambda found, kind=kind: _name(found, counts[kind], UNTOUCHED), name)
-        jobs[f"gone {name}"] = Job(partial(_features_of, old, change.removed, kind), "gone", f"names {name}")
-        jobs[f"suspects {name}"] = Job(list_suspects, "gone", f"gone {name}", name)
-    jobs["features vertices"] = Job(lambda *of: _vertices(new, *of), "owners vertices", "gone vertices")
-    jobs["features edges"] = Job(
+        tasks[f"names {name}"] = Task(lambda found, kind=kind: _name(found, counts[kind], UNTOUCHED), name)
+        tasks[f"gone {name}"] = Task(partial(_features_of, old, change.removed, kind), "gone", f"names {name}")
+        tasks[f"suspects {name}"] = Task(list_suspects, "gone", f"gone {name}", name)
+    tasks["features vertices"] = Task(lambda *of: _vertices(new, *of), "owners vertices", "gone vertices")
+    tasks["features edges"] = Task(
         lambda at, owners, gone, *_: Features(at, new._edges, owners.owned, new._cell_edges, gone),
         "edge_cells", "owners edges", "gone edges", "cell_edges", "faces",
     )  # fmt: skip
-    jobs["features faces"] = Job(
+    tasks["features faces"] = Task(
         lambda at, owners, gone: Features(at, new._faces, owners.owned, new._cell_faces, gone),
         "face_cells", "owners faces", "gone faces",
     )  # fmt: skip
@@ -74,17 +74,19 @@ def o_set_jobs(old: CellMesh, new: CellMesh, change: Change, parts: int) -> dict
         a, b = KINDS[kind], KINDS[SOUGHT[kind]]
         for k, name in enumerate(names):
             search = partial(_search, Part(kind, k, parts))
-            jobs[name] = Job(search, "shapes", "gone", f"features {a}", f"features {b}", f"suspects {a}")
+            tasks[name] = Task(search, "shapes", "gone", f"features {a}", f"features {b}", f"suspects {a}")
     for name in KINDS:
-        jobs[f"kept {name}"] = Job(lambda name, of: Kept(name, of.at, of.vertices), f"names {name}", f"features {name}")
-    jobs["edge_edge"] = Job(
+        tasks[f"kept {name}"] = Task(
+            lambda name, of: Kept(name, of.at, of.vertices), f"names {name}", f"features {name}"
+        )
+    tasks["edge_edge"] = Task(
         lambda *found: _change_edge_edge(old._o_sets[1], *found), "shapes", "kept edges", *searches[EDGES]
     )
-    jobs["vertex_face"] = Job(
+    tasks["vertex_face"] = Task(
         lambda *found: _change_vertex_face(old._o_sets[0], *found),
         "shapes", "kept vertices", "kept faces", "faces", *searches[VERTICES], *searches[FACES],
     )  # fmt: skip
-    return jobs | {"o_sets": Job(lambda *both: type(new)._o_sets.keep(new, both), "vertex_face", "edge_edge")}
+    return tasks | {"o_sets": Task(lambda *both: type(new)._o_sets.keep(new, both), "vertex_face", "edge_edge")}
 
 
 def _vertices(new: CellMesh, owners: Owners, gone: Rows) -> Features:
@@ -115,7 +117,7 @@ def _search(part: Part, shapes: Shapes, gone: Gone, a: Features, b: Features, su
 
 
 def _change_edge_edge(pairs: np.ndarray, shapes: Shapes, edges: Kept, *found: np.ndarray) -> np.ndarray:
-    """Orphans of the new mesh; found : keys, some repeatedly, of those that had to be looked for."""
+    """Orphans of the new mesh; found : keys, some repeatedly, of those that had to be searched for."""
     return _merge_pairs(pairs, edges, edges, np.sort(np.concatenate(found)), shapes)
 
 

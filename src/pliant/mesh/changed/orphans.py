@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pliant.mesh.cell_features import CellMesh
 
 SOUGHT = FACES, EDGES, VERTICES  # what each kind is sought with
-_LEAST = 512  # features that are worth a search with room of its own
+_LEAST = 512  # features that are worth a search with buffers of its own
 
 
 class Gone(NamedTuple):

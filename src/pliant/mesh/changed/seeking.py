@@ -45,8 +45,8 @@ class Seek(NamedTuple):
     b: Features
     mask: np.ndarray  # (vertices,) int64: bit k of a vertex says that the k-th cell of a has it
     met: np.ndarray  # int32: r where something was met for the r-th feature a
-    near: np.ndarray  # int32, room for cells
-    asked: np.ndarray  # int32, room for one more than all features b
+    near: np.ndarray  # int32, buffer for cells
+    asked: np.ndarray  # int32, buffer for one more than all features b
 
 
 @helper
@@ -101,8 +101,8 @@ def mask_of_cell(corners, mask, i, count):
 @helper
 def keep_near(cells, seek, a, full, count, keys, found):
     """Writes the keys of a and of those of the features asked[:count] that are its orphans from the found-th on;
-    returns how many there are, or -1 where there is no room for all that may be some: then nothing counts as met, since
-    the next call of the search starts with a."""
+    returns how many there are, or -1 where there is no space for all that may be some: then nothing counts as met,
+    since the next call of the search starts with a."""
     in_line()
     count = _pick_near(cells, seek, full, count)
     if found + count > len(keys):

@@ -1,6 +1,6 @@
 """What a changed triangle mesh takes over from the one before, so that it equals a fresh build at a part of its cost.
 
-Its cells are its elements. A face is its own cell, so faces need not be looked for; but loose edges and points are
+Its cells are its elements. A face is its own cell, so faces need not be searched for; but loose edges and points are
 elements only while no face has them, so that elements come and go with the faces beside them.
 """
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pliant.mesh.cells import MOST_CORNERS, Rows, keep_distinct, list_distinct, starts_from
-from pliant.mesh.changed.cells import change_lists, change_vertices, is_small, run_jobs
+from pliant.mesh.changed.cells import change_lists, change_vertices, is_small, run_changes
 from pliant.mesh.changed.edges import EdgeTable, merge_edges, triangle_sides
 from pliant.mesh.changed.features import GAINED, GONE, LOST, UNTOUCHED, Change, Kind
 from pliant.mesh.changed.lists import carry_rows, pick_renamed, pick_rows
 from pliant.mesh.features import Elements
 from pliant.runtime.arrays import read_only
-from pliant.runtime.threads import Crew, Job
+from pliant.runtime.threads import Task, ThreadPool
 
 if TYPE_CHECKING:
     from pliant.mesh.triangles import TriMesh
@@ -32,7 +32,7 @@ class Faces(NamedTuple):
     pieces: np.ndarray  # as in Change
 
 
-def change_surface(old: TriMesh, new: TriMesh, kept: np.ndarray, crew: Crew) -> Change:
+def change_surface(old: TriMesh, new: TriMesh, kept: np.ndarray, pool: ThreadPool) -> Change:
     """Gives the new mesh, which has its faces and loose edges and points, what the old one has computed so far.
 
     kept : (m,) bool, faces of the old mesh that come first in the new one. Returns which elements are which.
@@ -48,7 +48,7 @@ def change_surface(old: TriMesh, new: TriMesh, kept: np.ndarray, crew: Crew) -> 
         table = _change_edge_table(old, new, faces)
     change = change_of(_old_elements(old, new, faces) if has_loose else numbers, len(old._elements.face))
     if table is not None and is_small(change):
-        _carry_over(old, new, (faces, change, table), crew)
+        _carry_over(old, new, (faces, change, table), pool)
     return change
 
 
@@ -131,24 +131,26 @@ def _keep_components(old: TriMesh, new: TriMesh, table: EdgeTable) -> None:
         type(new).components.keep(new, old.components)
 
 
-def _carry_over(old: TriMesh, new: TriMesh, found: tuple[Faces, Change, EdgeTable], crew: Crew) -> None:
+def _carry_over(old: TriMesh, new: TriMesh, found: tuple[Faces, Change, EdgeTable], pool: ThreadPool) -> None:
     """What is known of the elements as cells."""
-    (faces, change, table), kind, jobs = found, type(old), dict[str, Job]()
+    (faces, change, table), kind, tasks = found, type(old), dict[str, Task]()
     if kind._vertex_cells.is_known(old):
         _ = new.vertex_limit, new._elements
-        jobs["corners"] = Job(lambda: _change_corners(old, new, change))
-        jobs["vertices"] = Job(lambda corners: change_vertices(old, new, change, corners), "corners")
+        tasks["corners"] = Task(lambda: _change_corners(old, new, change))
+        tasks["vertices"] = Task(lambda corners: change_vertices(old, new, change, corners), "corners")
     if kind._cell_edges.is_known(old):
         _ = new._elements
-        jobs["edges"] = Job(lambda: _change_edges(old, new, change, table))
-        jobs["cell_edges"] = Job(lambda edges: _change_cell_edges(old, new, change, (table, edges)), "edges")
+        tasks["edges"] = Task(lambda: _change_edges(old, new, change, table))
+        tasks["cell_edges"] = Task(lambda edges: _change_cell_edges(old, new, change, (table, edges)), "edges")
     if kind._edge_cells.is_known(old):
-        jobs["edge_cells"] = Job(lambda edges, rows: _change_edge_cells(old, new, change, edges), "edges", "cell_edges")
+        tasks["edge_cells"] = Task(
+            lambda edges, rows: _change_edge_cells(old, new, change, edges), "edges", "cell_edges"
+        )
     if kind.cell_table.is_known(old):
-        jobs["faces"] = Job(lambda: _change_faces(faces))
-        jobs["face_cells"] = Job(lambda: new._face_cells)
-    if jobs:
-        run_jobs(old, new, change, jobs, crew)
+        tasks["faces"] = Task(lambda: _change_faces(faces))
+        tasks["face_cells"] = Task(lambda: new._face_cells)
+    if tasks:
+        run_changes(old, new, change, tasks, pool)
 
 
 def _change_corners(old: TriMesh, new: TriMesh, change: Change) -> np.ndarray:

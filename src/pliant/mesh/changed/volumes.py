@@ -1,7 +1,7 @@
 """What a changed volume mesh takes over from the one before, so that it equals a fresh build at a part of its cost.
 
 Faces whose first cell stays and remains the first keep their order, like the cells and edges that stay
-(``changed/cells.py``): only touched ones have to be looked for.
+(``changed/cells.py``): only touched ones have to be searched for.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pliant.mesh.cells import (
     number_triangles,
     starts_of,
 )
-from pliant.mesh.changed.cells import change_lists, change_vertices, is_small, run_jobs
+from pliant.mesh.changed.cells import change_lists, change_vertices, is_small, run_changes
 from pliant.mesh.changed.edges import EdgeTable, find_sides, mark_edges, merge_edges, triangle_sides
 from pliant.mesh.changed.faces import FaceTable, find_faces, number_faces
 from pliant.mesh.changed.features import GAINED, LOST, UNTOUCHED, Change, Kind, Known
 from pliant.mesh.changed.lists import carry_rows, pick_lists, pick_renamed, pick_rows
 from pliant.mesh.triangles import TriMesh
 from pliant.runtime.jit import kernel
-from pliant.runtime.threads import Crew, Job
+from pliant.runtime.threads import Task, ThreadPool
 
 if TYPE_CHECKING:
     from pliant.mesh.volumes import VolumeMesh
@@ -48,7 +48,7 @@ def change_cells(old: VolumeMesh, kept: np.ndarray, added: dict[str, np.ndarray]
     return cells, change
 
 
-def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> None:
+def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, pool: ThreadPool) -> None:
     """Gives the new mesh what the old one has computed so far; the rest stays to be computed when it is asked for.
 
     Where the old one has faces, but not yet which cells are at a vertex or a face, it computes that now: features are
@@ -59,23 +59,23 @@ def carry_over(old: VolumeMesh, new: VolumeMesh, change: Change, crew: Crew) -> 
     if not (has_faces or kind._vertex_cells.is_known(old)) or not is_small(change):
         return
     _ = old._vertex_cells, new._types, new.vertex_limit  # which all that follows looks at
-    jobs = {"corners": Job(lambda: _change_corners(old, new, change))}
+    tasks = {"corners": Task(lambda: _change_corners(old, new, change))}
     # Edges first: theirs is the longest way.
     if has_faces:
-        jobs["face_table"] = Job(lambda corners: _change_face_table(old, new, change, corners), "corners")
+        tasks["face_table"] = Task(lambda corners: _change_face_table(old, new, change, corners), "corners")
         if TriMesh._edge_table.is_known(old.features()):
-            jobs["edge_table"] = Job(lambda faces: _change_edge_table(old, change, faces), "face_table")
-            jobs["edges"] = Job(lambda *tables: _change_edges(old, new, change, *tables), "face_table", "edge_table")
+            tasks["edge_table"] = Task(lambda faces: _change_edge_table(old, change, faces), "face_table")
+            tasks["edges"] = Task(lambda *tables: _change_edges(old, new, change, *tables), "face_table", "edge_table")
     if kind._edge_cells.is_known(old):
-        jobs["edge_cells"] = Job(lambda edges: _change_edge_cells(old, new, change, edges), "edges")
+        tasks["edge_cells"] = Task(lambda edges: _change_edge_cells(old, new, change, edges), "edges")
     if kind._cell_edges.is_known(old):
-        jobs["cell_edges"] = Job(lambda *found: _change_cell_edges(old, new, change, *found), "edge_table", "edges")
-    jobs["vertices"] = Job(lambda corners: change_vertices(old, new, change, corners), "corners")
+        tasks["cell_edges"] = Task(lambda *found: _change_cell_edges(old, new, change, *found), "edge_table", "edges")
+    tasks["vertices"] = Task(lambda corners: change_vertices(old, new, change, corners), "corners")
     if has_faces:
-        jobs["faces"] = Job(lambda table: _change_faces(old, new, change, table), "face_table")
+        tasks["faces"] = Task(lambda table: _change_faces(old, new, change, table), "face_table")
     if kind._face_cells.is_known(old):
-        jobs["face_cells"] = Job(lambda faces: _change_face_cells(old, new, change, faces), "faces")
-    run_jobs(old, new, change, jobs, crew)
+        tasks["face_cells"] = Task(lambda faces: _change_face_cells(old, new, change, faces), "faces")
+    run_changes(old, new, change, tasks, pool)
 
 
 def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndarray:

@@ -35,7 +35,7 @@ function inMilliseconds(number) {
   return number < 100 ? number.toPrecision(2) : count(Math.round(number));
 }
 
-// What was not looked for is not known.
+// What was not searched for is not known.
 function known(number) {
   return number === null ? "-" : count(number);
 }

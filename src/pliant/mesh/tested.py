@@ -15,7 +15,7 @@ from pliant.mesh.volumes import Surface, VolumeMesh, as_volume
 from pliant.runtime.jit import kernel
 
 
-class Subject(NamedTuple):
+class TestedMesh(NamedTuple):
     features: TriMesh  # what takes part, by the ids that the stages use
     volume: VolumeMesh | None  # where it is that of a volume mesh
 
@@ -40,18 +40,18 @@ class Subject(NamedTuple):
         return elements, *_cells_beside(elements, first, second)
 
 
-def subject_of(mesh: Any, interior: bool = True) -> Subject:
+def mesh_to_test(mesh: Any, interior: bool = True) -> TestedMesh:
     """From what users have: a dict of cells, and what has other cells than triangles, is a volume mesh."""
     mesh = with_blocks(mesh)
     if isinstance(mesh, VolumeMesh | Mapping) or has_volume(mesh):
         volume = as_volume(mesh)
-        return Subject(volume.features() if interior else volume.surface(), volume)
-    return Subject(as_mesh(mesh), None)
+        return TestedMesh(volume.features() if interior else volume.surface(), volume)
+    return TestedMesh(as_mesh(mesh), None)
 
 
 def surface_of(mesh: Any) -> TriMesh:
     """What is seen of it from outside."""
-    return subject_of(mesh, interior=False).features
+    return mesh_to_test(mesh, interior=False).features
 
 
 def _cells_beside(elements: np.ndarray, first: Rows, second: Rows) -> tuple[np.ndarray, np.ndarray]:
