@@ -18,7 +18,7 @@ import pliant
 CHECKOUT = Path(__file__).resolve().parents[1]
 DOCS = CHECKOUT / "docs"
 PAGES_THAT_RUN = [
-    *(DOCS / f"{name}.md" for name in ("first-five-minutes", "options", "questions")),
+    *(DOCS / f"{name}.md" for name in ("first-five-minutes", "options", "questions", "detector")),
     *sorted((DOCS / "tasks").glob("*.md")),
     CHECKOUT / "README.md",
 ]
