@@ -54,7 +54,7 @@ def seen_once(cloud, node, begin, end):
     hand = 1.0 if _is_convex(cloud, node) else -1.0
     o0, o1 = _mean(cloud, cloud.x0, node), _mean(cloud, cloud.x1, node)
     p0, p1 = _away(cloud, node, o0, 0, hand, size), _away(cloud, node, o1, 1, hand, size)
-    ahead, extent = _ahead(o0, p0, o1, p1), max(_extent(cloud, node, p0), _extent(cloud, node, p1))
+    ahead, extent = _ahead(o0, p0, o1, p1), max(_extent_from(cloud, node, p0), _extent_from(cloud, node, p1))
     if not _sees_faces(cloud, begin, end, p0, p1, ahead, hand, extent):
         p0, ok0 = _behind_faces(cloud, begin, end, p0, 0, hand, size)
         if not ok0:
@@ -62,7 +62,7 @@ def seen_once(cloud, node, begin, end):
         p1, ok1 = _behind_faces(cloud, begin, end, p1, 1, hand, size)
         if not ok1:
             return False
-        ahead, extent = _ahead(o0, p0, o1, p1), max(_extent(cloud, node, p0), _extent(cloud, node, p1))
+        ahead, extent = _ahead(o0, p0, o1, p1), max(_extent_from(cloud, node, p0), _extent_from(cloud, node, p1))
         if not _sees_faces(cloud, begin, end, p0, p1, ahead, hand, extent):
             return False
     if _winds_once(cloud, node, p0, p1, o0, o1, ahead, hand, extent):
@@ -81,7 +81,7 @@ def _extent(cloud, node):
 
 
 @helper
-def _extent(cloud, node, p):
+def _extent_from(cloud, node, p):
     """At least every coordinate of the cluster as seen from p, which may stand for a point as well as for a centre."""
     extent = 0.0
     for c in range(3):
