@@ -57,7 +57,7 @@ class Query(Enum):
         return self is not Query.INTERSECTIONS
 
     @property
-    def room(self) -> float:
+    def padding(self) -> float:
         """Around bounds: a step ends at positions that are rounded."""
         return STEP_PADDING if self is Query.STEP else 0.0
 
@@ -145,25 +145,25 @@ class Engine:
         # Marks the nodes that are free of self-contact; methods that are compared with ours differ in this.
         self.mark: Callable[[Scene, Fitted, float, ThreadPool, Tally], None] = mark_free_patches
         self._tree: _Tree | None = None
-        self._kept = Buffers()
+        self._buffers = Buffers()
         self._cones = _Trial() if adapts and topology.tested.cells is None else None
         self._jumps = _Jumps()
 
     # ---- queries
 
-    def contacts(self, travel: Travel, crew: ThreadPool, tally: Tally, most: int | None = None) -> list[Found]:
+    def contacts(self, travel: Travel, pool: ThreadPool, tally: Tally, most: int | None = None) -> list[Found]:
         """Every contact during a motion; raises TooManyContacts where there are more than so many."""
-        plan, limit = self._plan_for(travel), None if most is None else Limit(most, crew.threads)
-        sinks = [AllContacts(plan, limit=limit and (limit, number)) for number in range(crew.threads)]
-        self._walk(Query.CONTACTS, travel, plan, sinks, crew, tally)
+        plan, limit = self._plan_for(travel), None if most is None else Limit(most, pool.threads)
+        sinks = [AllContacts(plan, limit=limit and (limit, number)) for number in range(pool.threads)]
+        self._walk(Query.CONTACTS, travel, plan, sinks, pool, tally)
         return [found for sink in sinks for found in sink.found]
 
     def contacts_among(
-        self, travel: Travel, pairs: tuple[np.ndarray, ...], crew: ThreadPool, tally: Tally
+        self, travel: Travel, pairs: tuple[np.ndarray, ...], pool: ThreadPool, tally: Tally
     ) -> list[Found]:
         """The contacts of given pairs of features, (k, 2) of each kind: no walk."""
         plan, tables = self._plan_for(travel), self.topology.tables
-        sinks = [AllContacts(plan) for _ in range(crew.threads)]
+        sinks = [AllContacts(plan) for _ in range(pool.threads)]
         chunks = [(kind, first) for kind in KINDS for first in range(0, len(pairs[kind]), BLOCK)]
 
         def test(worker: int, chunk: tuple[int, int]) -> None:
@@ -171,30 +171,30 @@ class Engine:
             some = pairs[kind][first : first + BLOCK].copy()  # overwritten
             sinks[worker].test(travel, kind, tables[kind], some, len(some))
 
-        crew.run(test, chunks)
+        pool.run(test, chunks)
         tally.merge(sink.tally for sink in sinks)
         return [found for sink in sinks for found in sink.found]
 
-    def near(self, travel: Travel, within: float, crew: ThreadPool, tally: Tally) -> list[Near]:
+    def near(self, travel: Travel, within: float, pool: ThreadPool, tally: Tally) -> list[Near]:
         """Pairs of features within a distance, for vertices whose contact radius is half of it."""
         plan = replace(self._plan_for(travel), filters=(), element_filters=("csat",))
-        sinks = [NearFeatures(plan, within) for _ in range(crew.threads)]
-        self._walk(Query.NEAR, travel, plan, sinks, crew, tally)
+        sinks = [NearFeatures(plan, within) for _ in range(pool.threads)]
+        self._walk(Query.NEAR, travel, plan, sinks, pool, tally)
         return [found for sink in sinks for found in sink.found]
 
-    def intersections(self, travel: Travel, crew: ThreadPool, tally: Tally) -> list[Crossing]:
+    def intersections(self, travel: Travel, pool: ThreadPool, tally: Tally) -> list[Crossing]:
         """Every pair of faces that intersect at rest."""
         plan = self._plan_for(travel)
-        sinks = [Crossings(plan) for _ in range(crew.threads)]
-        self._walk(Query.INTERSECTIONS, travel, plan, sinks, crew, tally)
+        sinks = [Crossings(plan) for _ in range(pool.threads)]
+        self._walk(Query.INTERSECTIONS, travel, plan, sinks, pool, tally)
         return [found for sink in sinks for found in sink.found]
 
-    def first_contacts(self, travel: Travel, crew: ThreadPool, tally: Tally) -> First:
+    def first_contacts(self, travel: Travel, pool: ThreadPool, tally: Tally) -> First:
         """The first contact of a motion, and what it takes to verify positions before it."""
         plan = self._plan_for(travel)
         scene, fitted = self._scene(Query.STEP, travel, plan, tally)
         self._mark(scene, fitted, plan, rounding_of(travel), tally)
-        return First(scene, plan, *first_contacts(scene, fitted, plan, crew, tally))
+        return First(scene, plan, *first_contacts(scene, fitted, plan, pool, tally))
 
     # ---- memory
 
@@ -226,22 +226,22 @@ class Engine:
         return self.plan if self._cones is None else replace(self.plan, has_cones=self._cones.is_on)
 
     def _walk(
-        self, query: Query, travel: Travel, plan: Plan, sinks: Sequence[Sink], crew: ThreadPool, tally: Tally
+        self, query: Query, travel: Travel, plan: Plan, sinks: Sequence[Sink], pool: ThreadPool, tally: Tally
     ) -> None:
         scene, fitted = self._scene(query, travel, plan, tally)
         self._mark(scene, fitted, plan, 0.0, tally)
         with self._front(query, fitted, plan) as front:
-            walk(scene, lambda: fitted, plan, sinks, crew, tally, front)
+            walk(scene, lambda: fitted, plan, sinks, pool, tally, front)
         compared, emitted = tally.pairs_of("traversal")
         if self._tree is not None:
             self._tree.excess.note(query, compared)
             if self._cones is not None and travel.approach is None:
                 self._cones.learn(query, compared + EMITTED * emitted, self._tree.size)
 
-    def _mark(self, scene: Scene, fitted: Fitted, plan: Plan, fuzz: float, tally: Tally) -> None:
+    def _mark(self, scene: Scene, fitted: Fitted, plan: Plan, position_error: float, tally: Tally) -> None:
         """Normal cones and contours."""
         if plan.has_cones:
-            self.mark(scene, fitted, fuzz, ThreadPool(self.threads), tally)
+            self.mark(scene, fitted, position_error, ThreadPool(self.threads), tally)
 
     def _scene(self, query: Query, travel: Travel, plan: Plan, tally: Tally) -> tuple[Scene, Fitted]:
         """The scene of a query with its bounds; a tree that is no longer good is built anew."""
@@ -253,9 +253,9 @@ class Engine:
             or (plan.has_cones and tree.hierarchy.patches is None)
         ):
             return self._build(query, travel, plan, tally)
-        scene, crew = Scene(self.topology, tree.hierarchy, travel), ThreadPool(self.threads)
+        scene, pool = Scene(self.topology, tree.hierarchy, travel), ThreadPool(self.threads)
         fitted = fit(
-            scene, plan, crew, tally, relative_padding=query.room, features=query.has_features, buffers=self._kept
+            scene, plan, pool, tally, relative_padding=query.padding, features=query.has_features, buffers=self._buffers
         )
         if tree.has_grown(query, fitted.pair_tree.nodes):
             self._jumps.note()
@@ -270,9 +270,9 @@ class Engine:
 
     def _build(self, query: Query, travel: Travel, plan: Plan, tally: Tally) -> tuple[Scene, Fitted]:
         """With a new tree; what was kept for the old one is of no use (errata 23)."""
-        old, self._tree, crew = self._tree, None, ThreadPool(self.threads)
+        old, self._tree, pool = self._tree, None, ThreadPool(self.threads)
         scene, fitted = build(
-            self.topology, travel, plan, crew, tally, relative_padding=query.room, features=query.has_features
+            self.topology, travel, plan, pool, tally, relative_padding=query.padding, features=query.has_features
         )
         self._tree = _Tree(scene.hierarchy, query, fitted.pair_tree.nodes)
         if old is not None and old.has_degraded:

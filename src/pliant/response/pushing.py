@@ -5,23 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.arithmetic.kinds import KINDS
-from pliant.mesh.subjects import Subject
+from pliant.mesh.tested import TestedMesh
 from pliant.response.rows import Rows, selected
 from pliant.results.contacts import STATUS, Contacts, Proximity
 
 AT_THE_START = STATUS.index("at the start")
 
 
-def as_contacts(near: Proximity, subject: Subject) -> Contacts:
+def as_contacts(near: Proximity, tested: TestedMesh) -> Contacts:
     """Pairs that are near at x0, as contacts that begin there.
 
-    subject : what the pairs are of
+    tested : what the pairs are of
     """
     count = len(near)
     elements, cells, inversion = np.empty((count, 2), np.int32), np.empty((count, 2), np.int32), np.empty(count, bool)
     for kind in KINDS:
         rows = np.flatnonzero(near.kind == kind)
-        elements[rows], cells[rows], inversion[rows] = subject.sides(kind, near.elements[rows])
+        elements[rows], cells[rows], inversion[rows] = tested.sides(kind, near.elements[rows])
     zero, status = np.zeros(count), np.full(count, AT_THE_START, np.int8)
     return Contacts(
         near.kind, elements, near.vertices, zero, zero, near.weights, near.normal, near.distance, status, cells,

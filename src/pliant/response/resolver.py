@@ -31,7 +31,7 @@ from pliant.runtime.arrays import (
 )
 from pliant.runtime.log import logged
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Crew, Progress
+from pliant.runtime.threads import Progress, ThreadPool
 
 MAX_ROUNDS = 8
 NEAR = 1.5  # thicknesses: pairs that are so near at x0 push before they meet,
@@ -207,21 +207,21 @@ class Resolver:
         free = ~is_driven[corners[found.faces]].all(axis=(1, 2))
         pairs = found.faces[free]
         if len(pairs):
-            loose = len(pairs) and pairs.max() >= len(self._detector._at_rest.topology.subject.features.faces)
+            loose = len(pairs) and pairs.max() >= len(self._detector._at_rest.topology.tested.features.faces)
             what = "elements (faces, then loose edges, then loose points)" if loose else "faces"
             raise TangledError(
                 f"the start is tangled: {what} {some_pairs(pairs)} intersect at x0; pliant.check(mesh, x0) lists them. "
                 'Separate them first; or tangled="keep" leaves them as they are, and nothing else tangles',
                 pairs,
             )
-        volume = self._detector._subject.volume
+        volume = self._detector._tested.volume
         if volume is not None:
             self._require_upright(inverted(volume, x0))
 
     def _at_rest(self) -> tuple[np.ndarray, Detector]:
         """Corners of what can intersect, and who finds it: loose edges and points as triangles that are segments and
         points."""
-        mesh = self._detector._at_rest.topology.subject.features
+        mesh = self._detector._at_rest.topology.tested.features
         if not len(mesh.loose_edges) and not len(mesh.loose_points):
             return mesh.faces, self._detector
         if self._elements is None:
@@ -246,7 +246,7 @@ class Resolver:
             return self._kept
         if self._thickness > 0.0:
             return KEPT_OF_THICKNESS * self._thickness
-        edges = self._detector._subject.features.edges
+        edges = self._detector._tested.features.edges
         with np.errstate(over="ignore"):
             length = np.linalg.norm(x0[edges[:, 0]] - x0[edges[:, 1]], axis=1) if len(edges) else np.zeros(1)
             return KEPT_OF_EDGES * min(float(length.mean()), _LARGEST)
@@ -268,13 +268,13 @@ class Resolver:
         queries.among = self._pairs_of(self._near)
         usable = (near.distance > 0.0) & (near.distance <= within)
         near = near[usable & (ends.inverse_mass[near.vertices] > 0.0).any(axis=1)]
-        attempt.tables.append(as_contacts(near, self._detector._at_rest.topology.subject))
+        attempt.tables.append(as_contacts(near, self._detector._at_rest.topology.tested))
         return rows_of_near(near, ends, aim)
 
     def _pairs_of(self, near: _Near) -> NearPairs | None:
         """What is near, to be asked about again; of a volume mesh, features inside of it are missing."""
         detector = self._detector
-        if detector._subject.cells is not None:
+        if detector._tested.cells is not None:
             return None
         vertex_face, edge_edge = np.array(near.found.vf.elements), np.array(near.found.ee.elements)
         allowance = detector._allowance(near.x, near.within)
@@ -305,7 +305,7 @@ class _Queries:
         self, detector: Detector, x0: np.ndarray, is_driven: np.ndarray, tally: Tally, progress: Progress | bool | None
     ) -> None:
         self._detector, self._x0, self.is_driven, self.tally, self.progress = detector, x0, is_driven, tally, progress
-        features = detector._subject.features
+        features = detector._tested.features
         # Collapsed meshes have contacts of everything with everything, which nobody could deal with one by one.
         self._most = 100_000 + 20 * (len(features.edges) + len(features.faces))
         self.ignored: np.ndarray = np.empty(0, np.int64)  # keys of pairs that touch at x0
@@ -328,8 +328,8 @@ class _Queries:
             for stage in found.stages:
                 self.tally.add(*stage)
         else:
-            travel, crew = detector._travel(self._x0, x, None), Crew(detector._threads, self.progress)
-            found = detector._contacts(travel, crew, self.tally, most)
+            travel, pool = detector._travel(self._x0, x, None), ThreadPool(detector._threads, self.progress)
+            found = detector._contacts(travel, pool, self.tally, most)
         free = ~self.is_driven[found.vertices].all(axis=1)
         self.driven_pairs = len(found) - int(np.count_nonzero(free))
         if len(self.ignored):
@@ -338,7 +338,7 @@ class _Queries:
 
     def inverted_corners(self, x: np.ndarray) -> np.ndarray:
         """Of cells other than tetrahedra: those cannot be inverted without a contact."""
-        volume = self._detector._subject.volume
+        volume = self._detector._tested.volume
         if volume is None or not volume._types.any():
             return np.empty(0, np.int64)
         cells = np.setdiff1d(inverted(volume, x), inverted(volume, self._x0))
