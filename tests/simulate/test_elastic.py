@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from pliant.simulate import MATERIALS
 from pliant.simulate.bending import BendingStep, bending_of
 from pliant.simulate.membrane import MembraneStep, membrane_of
@@ -21,14 +21,14 @@ SECONDS = 0.01
 
 def membrane(faces: np.ndarray, rest: np.ndarray, material=COTTON, threads: int = 1) -> MembraneStep:
     mesh = pliant.TriMesh(faces)
-    return MembraneStep(membrane_of(mesh._faces, rest, [material], np.zeros(len(faces), int)), Crew(threads))
+    return MembraneStep(membrane_of(mesh._faces, rest, [material], np.zeros(len(faces), int)), ThreadPool(threads))
 
 
 def bending(faces: np.ndarray, rest: np.ndarray, shape: np.ndarray | None, material=COTTON) -> BendingStep:
     mesh = pliant.TriMesh(faces)
     kind = np.zeros(len(faces), int)
     made = bending_of(mesh._faces, mesh._face_edges, rest, shape, [material], kind)
-    return BendingStep(made, len(rest), Crew(1))
+    return BendingStep(made, len(rest), ThreadPool(1))
 
 
 def forces(model: MembraneStep, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from pliant.simulate import MATERIALS
 from pliant.simulate.bending import bending_of
 from pliant.simulate.levels import levels_of
@@ -32,7 +32,7 @@ def system(cells: int, link_count: int = 0, pinned: int = 3) -> System:
     rng = np.random.default_rng(cells)
     faces, x = sheet(cells, cells, 1.0)
     mesh, kind, n = pliant.TriMesh(faces), np.zeros(len(faces), int), len(x)
-    model = MembraneStep(membrane_of(mesh._faces, x, [COTTON], kind), Crew(1))
+    model = MembraneStep(membrane_of(mesh._faces, x, [COTTON], kind), ThreadPool(1))
     bending = bending_of(mesh._faces, mesh._face_edges, x, None, [COTTON], kind)
     y = 1.01 * x + 0.05 * np.column_stack((np.zeros((n, 2)), np.sin(9 * x[:, 0]) * np.cos(7 * x[:, 1])))
     model.begin(y)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from pliant.simulate.materials import Material
 from pliant.simulate.membrane import flatten
 from pliant.simulate.rows import Rows, multiply_scalar_rows, rows_of
@@ -207,8 +207,8 @@ def _normals(x: np.ndarray, hinges: np.ndarray) -> np.ndarray:
 class BendingStep:
     """Energies and forces of bending, step after step; the Hessian is ``bending.values``, times ``scale(step)``."""
 
-    def __init__(self, bending: Bending, vertex_count: int, crew: Crew) -> None:
-        self.bending, self._crew = bending, crew
+    def __init__(self, bending: Bending, vertex_count: int, pool: ThreadPool) -> None:
+        self.bending, self._pool = bending, pool
         self._force, self._before = np.zeros((vertex_count, 3)), np.zeros((vertex_count, 3))
         h = len(bending.hinges)
         self._r, self._normal, self._pull = np.empty((h, 3)), np.empty((h, 8)), np.empty((h, 3))
@@ -243,7 +243,7 @@ class BendingStep:
     def _product(self, x: np.ndarray) -> np.ndarray:
         rows, out = self.bending.rows, np.empty_like(x)
         values = self.bending.values
-        self._crew.run_range(
+        self._pool.run_range(
             lambda a, b: multiply_scalar_rows(rows.start, rows.columns, values, x, a, b, out), len(x), 2048
         )
         return out

@@ -14,7 +14,7 @@ from pliant.mesh.triangles import TriMesh, as_mesh
 from pliant.response.resolver import Resolver
 from pliant.runtime.arrays import ShapeError, as_floats, as_number, as_positions, thread_count
 from pliant.runtime.reading import FileError
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from pliant.simulate.air import Air
 from pliant.simulate.checkpoints import read_checkpoint, write_checkpoint
 from pliant.simulate.contacts import Rubbing, impact_links, near_links
@@ -98,10 +98,10 @@ class Cloth:
         own, x = as_mesh(mesh), as_positions(x, "x").copy()
         if own.vertex_limit > len(x):
             raise ShapeError(f"the cloth has a vertex {own.vertex_limit - 1}, but {len(x)} positions")
-        self._own, self._crew = own, Crew(thread_count(threads))
+        self._own, self._pool = own, ThreadPool(thread_count(threads))
         kinds, materials = materials_of(own, material, self.settings)
         self._sheet, self._edge = sheet_of(own, x, rest_of(rest, x), (materials, kinds), self.settings)
-        self._minimiser = Minimiser(self._sheet, self._crew)
+        self._minimiser = Minimiser(self._sheet, self._pool)
         obstacles = [obstacles] if isinstance(obstacles, Obstacle) else list(obstacles)
         self._scene = Scene.of(own, x, obstacles, pins_of(pins, x), self._sheet.mass, friction)
         self.thickness = self._thickness(thickness, materials)

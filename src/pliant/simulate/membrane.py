@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.runtime.arrays import MeshError
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from pliant.simulate.materials import Material
 from pliant.simulate.rows import Incidence, Rows, incidence_of, rows_of
 
@@ -99,23 +99,23 @@ def _moduli(material: Material) -> tuple[float, ...]:
 class MembraneStep:
     """Memory for energies, forces and Hessians of a membrane, step after step."""
 
-    def __init__(self, membrane: Membrane, crew: Crew) -> None:
+    def __init__(self, membrane: Membrane, pool: ThreadPool) -> None:
         m = len(membrane.faces)
-        self.membrane, self._crew = membrane, crew
+        self.membrane, self._pool = membrane, pool
         self._state, self._energy = np.empty((m, STATE)), np.empty((m, 2))
         self._strain = np.zeros((m, 3))
 
     def begin(self, x: np.ndarray) -> None:
         """Positions, (n, 3), that the step starts from: what viscosity compares with."""
         membrane = self.membrane
-        self._crew.run_range(
+        self._pool.run_range(
             lambda a, b: _strains(x, membrane.faces, membrane.gradient, a, b, self._strain), len(membrane.faces)
         )
 
     def energies(self, x: np.ndarray, step: float) -> tuple[float, float]:
         """(elastic energy, what a step of so many seconds adds for viscosity), at x."""
         membrane = self.membrane
-        self._crew.run_range(
+        self._pool.run_range(
             lambda a, b: _stresses(x, membrane, self._strain, 1.0 / step, (a, b), (self._state, self._energy)),
             len(membrane.faces),
         )
@@ -125,7 +125,7 @@ class MembraneStep:
     def add(self, gradient: np.ndarray, blocks: np.ndarray) -> None:
         """Write the Hessian at the positions of ``energies`` into blocks, (k, 3, 3), and add the gradient, (n, 3)."""
         membrane = self.membrane
-        self._crew.run_range(lambda a, b: _sum_rows(membrane, self._state, a, b, gradient, blocks), len(gradient), 1024)
+        self._pool.run_range(lambda a, b: _sum_rows(membrane, self._state, a, b, gradient, blocks), len(gradient), 1024)
 
     def stretch(self, x: np.ndarray) -> np.ndarray:
         """(m,) largest principal stretch of each triangle, 1 at rest."""

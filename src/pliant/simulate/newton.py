@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.runtime.jit import kernel
-from pliant.runtime.threads import Crew
+from pliant.runtime.threads import ThreadPool
 from pliant.simulate.air import Air
 from pliant.simulate.bending import Bending, BendingStep
 from pliant.simulate.levels import levels_of
@@ -71,10 +71,10 @@ class Tolerances:
 class Minimiser:
     """Newton's method with memory that is kept from step to step."""
 
-    def __init__(self, sheet: Sheet, crew: Crew) -> None:
+    def __init__(self, sheet: Sheet, pool: ThreadPool) -> None:
         n = len(sheet.mass)
-        self.sheet, self._crew = sheet, crew
-        self.membrane, self.bending = MembraneStep(sheet.membrane, crew), BendingStep(sheet.bending, n, crew)
+        self.sheet, self._pool = sheet, pool
+        self.membrane, self.bending = MembraneStep(sheet.membrane, pool), BendingStep(sheet.bending, n, pool)
         self._blocks = np.empty((len(sheet.membrane.rows.columns), 3, 3))
         self._change, self._free, self._levels = np.zeros((n, 3)), np.zeros(n, bool), ()
 
