@@ -53,6 +53,13 @@ def test_hundreds_of_proposals():
     assert min(np.mean(shares) for shares in moved.values()) > 0.01, moved  # nobody stands still
 
 
+def test_everything_through_one_point_at_one_time():
+    faces, x0 = folded(4, 2, 2, 0.3)
+    resolved = pliant.resolve(faces, x0, 2.0 * x0.mean(axis=0) - x0)
+    assert_free(faces, x0, resolved.positions)
+    assert resolved.displacement.any()
+
+
 def test_steps_one_after_the_other():
     """Each starts where the last one ended: gaps get small."""
     rng = np.random.default_rng(5)

@@ -191,7 +191,7 @@ def test_distance_kept():
 
 
 def test_threads_change_nothing():
-    faces, x0 = folded(24, 6, 4, 0.3)
+    faces, x0 = folded(16, 4, 4, 0.3)
     for _, x1 in proposals(x0, 1.0, np.random.default_rng(1)):
         one, two = (pliant.resolve(faces, x0, x1, thickness=0.1, friction=0.2, threads=n) for n in (1, 2))
         assert np.array_equal(one.positions, two.positions)

@@ -306,8 +306,8 @@ class _Queries:
     ) -> None:
         self._detector, self._x0, self.is_driven, self.tally, self.progress = detector, x0, is_driven, tally, progress
         features = detector._tested.features
-        # Collapsed meshes have contacts of everything with everything, which nobody could deal with one by one.
-        self._most = 100_000 + 20 * (len(features.edges) + len(features.faces))
+        # Collapsed meshes have contacts of everything with everything: too many to deal with one by one.
+        self._most = 1_000 + 20 * (len(features.edges) + len(features.faces))
         self.ignored: np.ndarray = np.empty(0, np.int64)  # keys of pairs that touch at x0
         self.among: NearPairs | None = None  # all that can meet while nothing moves far
         self.count = self.driven_pairs = 0
