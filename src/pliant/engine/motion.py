@@ -23,15 +23,42 @@ class Motion:
     """How vertices get from x0 to x1 while t goes from 0 to 1; a subclass says which way."""
 
     def paths(self, x0: np.ndarray, x1: np.ndarray | None, labels: np.ndarray) -> Paths:
-        """The path of every vertex; labels: (n,) its object."""
+        """The path of every vertex.
+
+        Parameters
+        ----------
+        x0 : (n, 3) float64
+            Positions at t = 0.
+        x1 : (n, 3) float64, or None
+            Positions at t = 1; None where they follow from the motion.
+        labels : (n,) int32
+            The object that each vertex belongs to.
+
+        Returns
+        -------
+        Paths
+
+        Raises
+        ------
+        MeshError
+            Where x1 or the labels do not go with the motion.
+        """
         raise NotImplementedError
 
 
 class Accelerated(Motion):
     """From x0 to x1 with a constant acceleration: x0 + t (x1 - x0) - t (1 - t) / 2 acceleration.
 
-    acceleration : (n, 3), or (3,) for all vertices, in units of the step: a dt^2. With the velocity v at the start,
-        also per step, x1 = x0 + v + acceleration / 2.
+    Parameters
+    ----------
+    acceleration : (n, 3) floats, or (3,) for all vertices
+        In units of length per step squared: a dt^2. With the velocity v at the start, in units of length per step,
+        x1 = x0 + v + acceleration / 2.
+
+    Raises
+    ------
+    MeshError
+        Where the acceleration has another shape, or is not finite.
     """
 
     def __init__(self, acceleration: Any) -> None:
@@ -56,9 +83,21 @@ class Accelerated(Motion):
 class Screw(Motion):
     """Objects that turn around an axis and move along it, both at a constant speed.
 
-    centre, axis : (3,), or (k, 3) for k objects: a point on the axis, and its direction
-    angle : radians, any number of turns; along : distance along the axis; numbers, or (k,)
-    objects : (n,) which of the k moves each vertex, -1 for none; default: the labels that the query has
+    Parameters
+    ----------
+    centre, axis : (3,) floats, or (k, 3) for k objects
+        A point on the axis, and its direction, of any length but 0.
+    angle : float, or (k,) floats
+        In radians, any number of turns.
+    along : float, or (k,) floats
+        Distance along the axis, in units of length.
+    objects : (n,) integers, optional
+        Which of the k objects moves each vertex, -1 for none; default: the labels that the query has.
+
+    Raises
+    ------
+    MeshError
+        Where shapes do not go together, or an axis is zero.
     """
 
     centre: np.ndarray
@@ -88,7 +127,13 @@ class Screw(Motion):
         return f"{type(self).__name__}({self.count} {'object' if self.count == 1 else 'objects'})"
 
     def shift(self) -> np.ndarray:
-        """(k, 3) how far each object moves along its axis."""
+        """How far each object moves along its axis.
+
+        Returns
+        -------
+        (k, 3) float64
+            In units of length.
+        """
         return self.along[:, None] * self.axis
 
     def paths(self, x0: np.ndarray, x1: np.ndarray | None, labels: np.ndarray) -> Paths:
@@ -124,8 +169,17 @@ class Screw(Motion):
 class Rigid(Screw):
     """Objects that go from x0 to where a rigid transform takes them, as a screw: turning by less than half a turn.
 
-    transforms : (4, 4), or (k, 4, 4) for k objects
-    objects : as for ``Screw``
+    Parameters
+    ----------
+    transforms : (4, 4) floats, or (k, 4, 4) for k objects
+        Rotation and translation; the last row is 0 0 0 1.
+    objects : (n,) integers, optional
+        Which of the k objects moves each vertex, -1 for none; default: the labels that the query has.
+
+    Raises
+    ------
+    MeshError
+        Where a transform has another shape, or is not rigid.
     """
 
     def __init__(self, transforms: Any, objects: Any = None) -> None:
@@ -150,7 +204,17 @@ class Rigid(Screw):
 class Affine(Motion):
     """Objects whose transform goes from the identity to a given one in proportion to time: straight lines.
 
-    transforms : (4, 4) or (3, 4), or (k, 4, 4) for k objects; objects : as for ``Screw``
+    Parameters
+    ----------
+    transforms : (4, 4) or (3, 4) floats, or (k, 4, 4) or (k, 3, 4) for k objects
+        Of (4, 4), the last row is not used.
+    objects : (n,) integers, optional
+        Which of the k objects moves each vertex, -1 for none; default: the labels that the query has.
+
+    Raises
+    ------
+    MeshError
+        Where the transforms have another shape, or are not finite.
     """
 
     def __init__(self, transforms: Any, objects: Any = None) -> None:
@@ -205,8 +269,26 @@ def _rows(x: Any, name: str) -> np.ndarray:
 def trace_back(x1: Any, velocity: Any, step: float, x0: Any = None) -> np.ndarray:
     """Where vertices were at the start of a step that have no past, x1 - step velocity: those that a cut has just made.
 
-    x1 : (n, 3) where they are; velocity : (n, 3), on average over the step; step : its duration
-    x0 : (m, 3), m <= n, where the first m were, if known; rows of NaN are not
+    Parameters
+    ----------
+    x1 : (n, 3) floats
+        Positions at the end of the step.
+    velocity : (n, 3) floats
+        On average over the step, in units of length per time.
+    step : float
+        Duration of the step, in the same unit of time; not negative.
+    x0 : (m, 3) floats, m <= n, optional
+        Positions of the first m vertices at the start, where they are known; NaN in rows where they are not.
+
+    Returns
+    -------
+    (n, 3) float64
+        Positions at the start: rows of x0 where these are known.
+
+    Raises
+    ------
+    MeshError
+        Where the input is wrong; the message says what and where.
     """
     x1, velocity = as_floats(x1, "x1"), as_floats(velocity, "velocity")
     if x1.ndim != 2 or x1.shape[1] != 3 or velocity.shape != x1.shape:

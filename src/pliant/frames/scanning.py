@@ -93,7 +93,12 @@ class PartPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scan:
-    """What all frames of a sequence showed; rows of ``contact_counts`` and ``intersection_counts`` are frames."""
+    """What all frames of a sequence showed; rows of ``contact_counts`` and ``intersection_counts`` are frames.
+
+    sequence : the one that was examined, with vertices merged where that was asked for
+    frames : a ``ScannedFrame`` for each frame, in their order
+    seconds : how long all of it took
+    """
 
     sequence: Sequence
     frames: tuple[ScannedFrame, ...]
@@ -140,15 +145,33 @@ class Scan:
         return membership_of(self.mesh, self.sequence.parts, self.sequence.objects)
 
     def worst(self, count: int = 10) -> tuple[ScannedFrame, ...]:
-        """At most so many of the frames in which something was found, those with most of it first."""
+        """The frames in which most was found, those with most of it first.
+
+        Parameters
+        ----------
+        count : int
+            How many at most.
+
+        Returns
+        -------
+        tuple of ScannedFrame
+            Without frames in which nothing was found.
+        """
         found = self.totals
         order = np.argsort(-found, kind="stable")[:count]
         return tuple(self.frames[i] for i in order if found[i])
 
     def face_counts(self, frame: int | None = None) -> np.ndarray:
-        """(m,) int64: in how many contacts and intersections each face takes part, its edges and corners included.
+        """In how many contacts and intersections each face takes part, its edges and corners included.
 
-        frame : one of them, or None for the sum of all
+        Parameters
+        ----------
+        frame : int, optional
+            Place of one in ``frames``; default: the sum of all.
+
+        Returns
+        -------
+        (m,) int64
         """
         counts = np.zeros(len(self.mesh.faces), np.int64)
         for one in (self.frames[place] for place in self._chosen(frame)):
@@ -161,7 +184,14 @@ class Scan:
     def parts(self, frame: int | None = None) -> tuple[PartPair, ...]:
         """Which parts were found together, those with most contacts and intersections first.
 
-        frame : one of them, or None for the sum of all
+        Parameters
+        ----------
+        frame : int, optional
+            Place of one in ``frames``; default: the sum of all.
+
+        Returns
+        -------
+        tuple of PartPair
         """
         of, size = self.membership, len(self.membership.names)
         found: dict[int, dict[int, list[int]]] = {}  # pair of parts, place of a frame: contacts, intersections
@@ -191,7 +221,17 @@ class Scan:
         return contacts, self.membership.faces[one.intersections.faces] if one.intersections else none
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per frame."""
+        """A table with one row per frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
         files = self.sequence.files
         edges = [0 if one.contacts is None else int(np.count_nonzero(one.contacts.kind)) for one in self.frames]
         return frame_of({

@@ -36,17 +36,34 @@ class Sequence:
         for x in sequence: ...                       # (n, 3) float64, one frame at a time
         found = pliant.scan(sequence[10:20])
 
-    faces : (m, 3) vertex ids of the triangles; for cells, of their boundary
-    frames : an array (f, n, 3), or an object with a length that gives frame i, (n, 3), when indexed: then only the
-        frames that are being examined are in memory
-    cells : kind of cell to (k, corners) vertex ids, as for ``pliant.VolumeMesh``; `faces` may be left out then
-    times : (f,) seconds; default: the numbers of the frames
-    objects : (n,) label of the object that each vertex belongs to; default: connected components
-    parts : ``pliant.io.Parts``, names for the faces, such as those of OBJ groups
-    numbers : (f,) integers that the frames are known by, such as those in the names of files; default: from 0 on
-    space : ``pliant.io.Space``, which axis points up and how long a unit is, where the file says
-    files : (f,) names of the files that the frames are in, where each has its own
-    name : what messages and reports call it
+    Parameters
+    ----------
+    faces : (m, 3) integers, or None
+        Vertex ids of the triangles; None for the boundary of the cells.
+    frames : (f, n, 3) floats, or an object with a length
+        Positions. An object gives frame i, (n, 3), when indexed: then only the frames that are being examined are in
+        memory.
+    cells : {type: (k, corners) integers}, optional
+        Vertex ids of the cells, as for ``pliant.VolumeMesh``.
+    times : (f,) floats, optional
+        In seconds; default: the numbers of the frames.
+    objects : (n,) integers, optional
+        A label for each vertex; default: connected components.
+    parts : pliant.io.Parts, optional
+        Names for the faces, such as those of OBJ groups.
+    numbers : (f,) integers, optional
+        That the frames are known by, such as those in the names of files, each once; default: from 0 on.
+    files : (f,) str, optional
+        Names of the files that the frames are in, where each has its own.
+    space : pliant.io.Space, optional
+        Which axis points up and how long a unit is, where the file says.
+    name : str
+        What messages and reports call it.
+
+    Raises
+    ------
+    MeshError
+        Where the input is wrong; the message says what and where. Positions are checked when they are read.
     """
 
     def __init__(
@@ -84,7 +101,24 @@ class Sequence:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any) -> Sequence:
-        """Open a sequence of files, or a file with frames; see ``pliant.io.open_sequence``."""
+        """Open a sequence of files, or a file with frames, as ``pliant.io.open_sequence`` does.
+
+        Parameters
+        ----------
+        path : str, Path, or several of them
+            Numbered files, by a pattern, their folder or a list; or one file that has frames.
+        **options
+            Those of ``pliant.io.open_sequence``.
+
+        Returns
+        -------
+        Sequence
+
+        Raises
+        ------
+        FileError
+            Where a file cannot be read; the message names the file and the frame.
+        """
         from pliant.io import open_sequence
 
         return open_sequence(path, **options)
@@ -110,11 +144,18 @@ class Sequence:
             raise type(error)(f"{self.name}, frame {self.numbers[place]}: {error}") from error
 
     def merged(self) -> tuple[Sequence, int]:
-        """The same frames with vertices taken for one that are at one position in the first, and how many these are.
+        """The same frames, with vertices that are at one position in the first frame taken for one.
 
         Within an object, where the sequence has several. Faces name the first vertex of each position; all ids stay
         those of the file. Each frame that is read is checked: vertices that come apart raise an ``ApartError``, since
         no answer about a surface that is torn there would be right.
+
+        Returns
+        -------
+        sequence : Sequence
+            This one, where there is nothing to merge.
+        count : int
+            How many vertices were replaced by another at their position.
         """
         if len(self) == 0:
             return self, 0

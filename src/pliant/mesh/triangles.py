@@ -22,12 +22,22 @@ from pliant.runtime.threads import ThreadPool
 class TriMesh(Derives):
     """Topology of a triangle mesh; any triangle soup is accepted.
 
-    faces : (m, 3) integers; open, non-manifold, duplicate and degenerate faces are fine. Alone, also a trimesh, meshio
-        or pyvista object: its triangles, and lines and vertices where these are cells
-    edges : (k, 2) integers, loose edges (ropes, hair) beside those of the faces
-    points : (k,) integers, loose points (particles)
-
     Vertices that no face, edge or point names take no part. Positions are given to the queries, not to the mesh.
+
+    Parameters
+    ----------
+    faces : (m, 3) integers, optional
+        Vertex ids; open, non-manifold, duplicate and degenerate faces are fine. Alone, also a trimesh, meshio or
+        pyvista object: its triangles, and lines and vertices where these are cells.
+    edges : (k, 2) integers, optional
+        Loose edges (ropes, hair) beside those of the faces.
+    points : (k,) integers, optional
+        Loose points (particles).
+
+    Raises
+    ------
+    MeshError
+        Where the input is wrong; the message says what and where.
     """
 
     def __init__(self, faces: Any = None, edges: Any = None, points: Any = None) -> None:

@@ -75,12 +75,21 @@ class Surface(TriMesh):
 class VolumeMesh(Derives):
     """Topology of a mesh of tetrahedra, hexahedra, wedges, pyramids, and shells of triangles and quadrilaterals.
 
-    cells : {type: (m, k) integers}, of the types in ``type_names``, with corners in the order of meshio and VTK; any
-        mix of types, any connectivity: non-manifold, duplicate, inverted and unconnected cells are fine; or a meshio
-        mesh or a grid of pyvista, of which lines and vertices are left out
-
     Cells are numbered through the types in the order of ``type_names``, solids before shells, whatever the order given.
     Vertices that no cell names take no part. Positions are given to the queries, not to the mesh.
+
+    Parameters
+    ----------
+    cells : {type: (m, k) integers}, optional
+        Vertex ids of the corners, in the order of meshio and VTK, of cells of the types in ``type_names``: any mix of
+        types, any connectivity; non-manifold, duplicate, inverted and unconnected cells are fine. Or a meshio mesh or a
+        grid of pyvista, of which lines and vertices are left out.
+
+    Raises
+    ------
+    MeshError
+        ``CellTypeError`` where a type is not supported, ``RepeatedVertexError`` where a cell names a vertex twice, and
+        others where the input is wrong; the message says what and where.
     """
 
     type_names = TYPES
@@ -196,7 +205,13 @@ class VolumeMesh(Derives):
         return self._face_table[1]
 
     def features(self) -> TriMesh:
-        """A TriMesh of all faces, those inside too: it has the faces, edges and vertices of this mesh, by these ids."""
+        """All faces as a triangle mesh, those inside too.
+
+        Returns
+        -------
+        TriMesh
+            With the faces, edges and vertices of this mesh, by the same ids.
+        """
         return self._face_table[0]
 
     @property
@@ -304,7 +319,13 @@ class VolumeMesh(Derives):
             return False
 
     def surface(self) -> Surface:
-        """The faces on the boundary as a triangle mesh, with the same vertices."""
+        """The faces on the boundary as a triangle mesh.
+
+        Returns
+        -------
+        Surface
+            A TriMesh with the same vertices; its ``volume_faces`` and ``volume_edges`` are the ids in this mesh.
+        """
         return self._surface
 
     @derived_from(_face_table, _face_cells, _solids_at_faces)
@@ -348,7 +369,18 @@ class VolumeMesh(Derives):
         return new
 
     def require_in_range(self, vertex_count: int) -> None:
-        """Every cell names some of vertex_count vertices."""
+        """Raise an error where a cell names a vertex that does not exist.
+
+        Parameters
+        ----------
+        vertex_count : int
+            Number of vertices: ids are below it.
+
+        Raises
+        ------
+        VertexIndexError
+            The message names the cell and the vertex.
+        """
         for name, array in self._cells.items():
             require_in_range(array, name, vertex_count)
 

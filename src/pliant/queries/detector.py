@@ -115,7 +115,17 @@ class Detector:
     # ---- where it is, and what about
 
     def place(self, x: Any) -> None:
-        """Be at x, (n, 3), without looking at the way there: the next ``advance`` starts from it."""
+        """Be at x without looking at the way there: the next ``advance`` starts from it.
+
+        Parameters
+        ----------
+        x : (n, 3) floats
+
+        Raises
+        ------
+        MeshError
+            Where the input is wrong; the message says what and where.
+        """
         x = self._positions(x, "x").copy()
         self._now.vertex_count, self._now.x = len(x), x
 

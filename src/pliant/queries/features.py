@@ -183,12 +183,44 @@ def _approach(x0: np.ndarray, x1: np.ndarray, rule: tuple[float, Any], accuracy:
 
 
 def vertex_face_distance(x: Any) -> PairDistances:
-    """How far a vertex is from a triangle; x : (k, 4, 3) positions of v, f0, f1, f2."""
+    """How far a vertex is from a triangle.
+
+    Parameters
+    ----------
+    x : (k, 4, 3) floats
+        Positions of v, f0, f1, f2, k queries that have nothing to do with each other.
+
+    Returns
+    -------
+    PairDistances
+        One row for each query.
+
+    Raises
+    ------
+    MeshError
+        Where the input is wrong; the message says what and where.
+    """
     return _distances(VERTEX_FACE, x)
 
 
 def edge_edge_distance(x: Any) -> PairDistances:
-    """How far two edges are from each other; x : (k, 4, 3) positions of a0, a1, b0, b1."""
+    """How far two edges are from each other.
+
+    Parameters
+    ----------
+    x : (k, 4, 3) floats
+        Positions of a0, a1, b0, b1, k queries that have nothing to do with each other.
+
+    Returns
+    -------
+    PairDistances
+        One row for each query.
+
+    Raises
+    ------
+    MeshError
+        Where the input is wrong; the message says what and where.
+    """
     return _distances(EDGE_EDGE, x)
 
 

@@ -83,15 +83,34 @@ def inside(
 
     Penetration without a vertex inside, such as two edges that cross, is not seen here: ``dcd`` sees that.
 
-    mesh : VolumeMesh, a dict of cells, or a meshio object; with points also faces, or a TriMesh
-    x : (n, 3) positions
-    points : (k, 3) positions of what is searched for, in place of the vertices of the mesh
-    objects : (n,) integers, a label for each vertex; default: connected components; not with points
-    pairs : "all", "self" (vertex and cell of one object) or "inter" (of different ones); not with points
-    depth : also how deep each vertex is in the object of the cell, and the direction that leads out; with points the
-        distance and direction of the closest point of the surface
-    threads : number of threads; default: as many as there are cores
-    progress : True for a line on stderr, or a function of (chunks done, chunks in all)
+    Parameters
+    ----------
+    mesh : VolumeMesh, a dict of cells, or a meshio object; with points also (m, 3) integers or a TriMesh
+    x : (n, 3) floats
+        Positions of the vertices of the mesh.
+    points : (k, 3) floats, optional
+        Positions of what is searched for, in place of the vertices of the mesh.
+    objects : (n,) integers, optional
+        A label for each vertex; default: connected components. Not with points.
+    pairs : {"all", "self", "inter"}
+        All pairs, those of a vertex and a cell of one object, or of different ones. Not with points.
+    depth : bool
+        Also how deep each vertex is in the object of the cell, and the direction that leads out; with points the
+        distance and direction of the closest point of the surface.
+    threads : int, optional
+        Number of threads; default: as many as there are cores.
+    progress : bool or callable, optional
+        True for a line on stderr, or a function of (chunks done, chunks in all).
+
+    Returns
+    -------
+    InsideCells, or with points InsideSurface
+
+    Raises
+    ------
+    MeshError
+        Where the input is wrong; the message says what and where. ``OpenSurfaceError`` where points are given and the
+        surface is not closed.
     """
     if points is not None:
         if objects is not None or pairs != "all":

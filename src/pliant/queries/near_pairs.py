@@ -47,13 +47,38 @@ class NearPairs:
         return f"NearPairs({counts}, within {self.within:g})"
 
     def valid_for(self, x: Any) -> bool:
-        """Whether a straight motion may start or end at x, (n, 3): with both ends valid, all of it is."""
+        """Whether a straight motion may start or end at x: with both ends valid, all of it is.
+
+        Parameters
+        ----------
+        x : (n, 3) floats
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        MeshError
+            Where x is not of as many vertices, or not finite.
+        """
         return not len(self._beyond(as_positions(x, "x"), self.allowance))
 
     def require_valid(self, of: object, x0: np.ndarray, x1: np.ndarray, radius: np.ndarray) -> None:
         """Raise StalePairsError where a motion leaves what they are valid for, or is one of another mesh.
 
-        of : the topology of the query; radius : (n,) how far from its chord a vertex can be in contact, or none
+        Parameters
+        ----------
+        of : object
+            The topology of the query.
+        x0, x1 : (n, 3) float64
+            Positions at t = 0 and t = 1.
+        radius : (n,) or (0,) float64
+            How far from its chord a vertex can be in contact; empty for 0.
+
+        Raises
+        ------
+        StalePairsError
         """
         if of is not self._of:
             raise StalePairsError("near pairs are those of another detector, or of the mesh that it had before")

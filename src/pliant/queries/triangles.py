@@ -150,10 +150,25 @@ def _tabulate(
 
 
 def triangle_distance(x: Any) -> PairDistances:
-    """How far two triangles are apart, 0 where they intersect; x : (k, 6, 3) positions of a0, a1, a2, b0, b1, b2.
+    """How far two triangles are apart; 0 where they intersect.
 
     Whether they intersect is decided exactly. Of triangles that do, the points are one of those that they share, and
     the normal is that of a triangle.
+
+    Parameters
+    ----------
+    x : (k, 6, 3) floats
+        Positions of a0, a1, a2, b0, b1, b2, k pairs that have nothing to do with each other.
+
+    Returns
+    -------
+    PairDistances
+        One row for each pair.
+
+    Raises
+    ------
+    MeshError
+        Where the input is wrong; the message says what and where.
     """
     x = as_queries(x, "x", 6)
     distance, weights, normal = triangle_distances(x)

@@ -21,8 +21,14 @@ if TYPE_CHECKING:
 class PairContacts:
     """Answers to an array of elementary queries, row by row; NaN where there is no contact.
 
-    hit : (k,) bool; toi, toi_upper : (k,); weights : (k, 4); normal : (k, 3); gap : (k,) distance at t = 0, hit or not;
+    hit : (k,) bool
+    toi, toi_upper : (k,) float64, bracket of the first time of contact
+    weights : (k, 4) float64, the weighted sum of the four moving vertices is zero at toi; with a min_distance, the
+        vector between the closest points
+    normal : (k, 3) float64, unit vector that separates the two features, towards the first of them
+    gap : (k,) float64, distance of the two features at t = 0, hit or not
     status : (k,) int8, how it ended: a row of ``STATUS``
+    stages : what every stage of the pipeline did
     """
 
     hit: np.ndarray
@@ -43,7 +49,17 @@ class PairContacts:
         return f"PairContacts({np.count_nonzero(self.hit)} of {len(self)} hit)"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per query."""
+        """A table with one row per query.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
         columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper} | side_columns(self)
         return frame_of(columns | {"gap": self.gap, "status": np.array(STATUS)[self.status]})
 
@@ -130,7 +146,17 @@ class TrianglePairs:
         return f"TrianglePairs({np.count_nonzero(self.hit)} of {len(self)} hit)"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per pair."""
+        """A table with one row per pair.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
         columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper}
         columns |= {"kind": np.array(["vertex-face", "edge-edge", ""])[self.kind]} | numbered("feature", self.features)
         columns |= numbered("weight", self.weights) | along_axes("normal", self.normal)
@@ -161,6 +187,16 @@ class PairDistances:
         return f"PairDistances({len(self)} pairs{f', at least {self.distance.min():.6g}' if len(self) else ''})"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per pair."""
+        """A table with one row per pair.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
         columns: dict[str, Any] = {"distance": self.distance} | ends("point", self.points)
         return frame_of(columns | numbered("weight", self.weights) | along_axes("normal", self.normal))

@@ -90,7 +90,17 @@ class Contacts(OnFaces):
         return f"Contacts({len(self) - edges} vertex-face, {edges} edge-edge, first at t = {self.toi.min():.6g})"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per contact."""
+        """A table with one row per contact.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
         columns = pair_columns(self) | {"toi": self.toi, "toi_upper": self.toi_upper} | side_columns(self)
         columns |= {"gap": self.gap, "status": np.array(STATUS)[self.status]}
         if (self.cells >= 0).any():
@@ -98,9 +108,21 @@ class Contacts(OnFaces):
         return frame_of(columns)
 
     def points(self, x0: Any, x1: Any) -> np.ndarray:
-        """(k, 3) where each contact happens, at its toi; with a min_distance, midway between the closest points.
+        """Where each contact happens, at its toi; with a min_distance, midway between the closest points.
 
-        x0, x1 : (n, 3) positions at t = 0 and t = 1, between which the vertices moved in straight lines
+        Parameters
+        ----------
+        x0, x1 : (n, 3) floats
+            Positions at t = 0 and t = 1, between which the vertices moved in straight lines.
+
+        Returns
+        -------
+        (k, 3) float64
+
+        Raises
+        ------
+        MeshError
+            Where the input is wrong; the message says what and where.
         """
         t, start, end = self.toi[:, None, None], as_positions(x0, "x0"), as_positions(x1, "x1")
         moving = (1.0 - t) * start[self.vertices] + t * end[self.vertices]
@@ -146,7 +168,17 @@ class Intersections(OnFaces):
         return f"Intersections({len(self)} pairs of triangles{f', {flat} coplanar' if flat else ''})"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per pair."""
+        """A table with one row per pair.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
         return frame_of(numbered("face", self.faces) | ends("end", self.segments) | {"coplanar": self.coplanar})
 
     def face_counts(self, mesh: Any) -> np.ndarray:
@@ -203,7 +235,17 @@ class Proximity(OnFaces):
         return f"Proximity({len(self) - edges} vertex-face, {edges} edge-edge, closest {self.distance.min():.6g})"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per pair."""
+        """A table with one row per pair.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
         columns = pair_columns(self) | {"distance": self.distance} | ends("point", self.points)
         return frame_of(columns | side_columns(self))
 
@@ -249,7 +291,17 @@ class InsideCells:
         return f"InsideCells({counts}{f', deepest {known.max():.6g}' if len(known) else ''})"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per pair."""
+        """A table with one row per pair.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
         columns: dict[str, Any] = {"vertex": self.vertices, "cell": self.cells}
         columns |= numbered("weight", self.weights) | {"depth": self.depth}
         return frame_of(columns | along_axes("direction", self.direction))
@@ -295,7 +347,17 @@ class InsideSurface:
         return f"InsideSurface({', '.join(words)}{f', deepest {known.max():.6g}' if len(known) else ''})"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per point."""
+        """A table with one row per point.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
         columns = {"vertex": self.vertices, "winding": self.winding, "on_surface": self.on_surface}
         return frame_of(columns | {"depth": self.depth} | along_axes("direction", self.direction))
 
@@ -333,6 +395,7 @@ class Step:
     contact : the first contact, a table of one row, or None
     positions : (n, 3) float64 near x0 + t (x1 - x0); the motion from x0 to them is verified to be free of contact
         (x0 itself where contact is at t = 0)
+    stages : what every stage of the pipeline did
     """
 
     t: float

@@ -29,16 +29,45 @@ class OnFaces:
     """A table of pairs that are on faces of a mesh: which these are, and that mesh for other tools."""
 
     def face_counts(self, mesh: Any) -> np.ndarray:
-        """(m,) int64: in how many pairs each face takes part, with itself, an edge or a vertex of it.
+        """In how many pairs each face takes part, with itself, an edge or a vertex of it.
 
-        mesh : the one that was asked about; of a volume mesh, the faces of its ``surface()`` are counted
+        Parameters
+        ----------
+        mesh : TriMesh, VolumeMesh, or what the query took
+            The one that was asked about; of a volume mesh, the faces of its ``surface()`` are counted.
+
+        Returns
+        -------
+        (m,) int64
+
+        Raises
+        ------
+        MeshError
+            Where this table names elements that the mesh does not have.
         """
         raise NotImplementedError
 
     def to_trimesh(self, mesh: Any, x: Any) -> trimesh.Trimesh:
-        """The faces of the mesh at positions x, (n, 3), red where they take part; ``face_attributes["pairs"]`` counts.
+        """The mesh for trimesh, its faces red where they take part in a pair.
 
-        mesh : the one that was asked about
+        Parameters
+        ----------
+        mesh : TriMesh, VolumeMesh, or what the query took
+            The one that was asked about; of a volume mesh, its ``surface()``.
+        x : (n, 3) floats
+            Positions of its vertices.
+
+        Returns
+        -------
+        trimesh.Trimesh
+            ``face_attributes["pairs"]``, (m,), says in how many pairs each face takes part.
+
+        Raises
+        ------
+        MeshError
+            Where the mesh does not go with the positions or with this table.
+        ModuleNotFoundError
+            Where trimesh is not installed.
         """
         faces, x, counts = _placed(self, mesh, x)
         trimesh = required("trimesh", "to_trimesh")
@@ -47,20 +76,54 @@ class OnFaces:
         return made
 
     def to_meshio(self, mesh: Any, x: Any) -> meshio.Mesh:
-        """The faces of the mesh at positions x, (n, 3), with the cell data "pairs" (how many) and "colliding" (0, 1).
+        """The mesh for meshio, with what takes part in a pair as data of its cells.
 
-        mesh : the one that was asked about
+        Parameters
+        ----------
+        mesh : TriMesh, VolumeMesh, or what the query took
+            The one that was asked about; of a volume mesh, its ``surface()``.
+        x : (n, 3) floats
+            Positions of its vertices.
+
+        Returns
+        -------
+        meshio.Mesh
+            With the cell data "pairs", (m,), in how many each face takes part, and "colliding", (m,), 0 or 1.
+
+        Raises
+        ------
+        MeshError
+            Where the mesh does not go with the positions or with this table.
+        ModuleNotFoundError
+            Where meshio is not installed.
         """
         faces, x, counts = _placed(self, mesh, x)
         data = {"pairs": [counts], "colliding": [(counts > 0).astype(np.int32)]}
         return required("meshio", "to_meshio").Mesh(x, [("triangle", faces)], cell_data=data)
 
     def to_pyvista(self, mesh: Any, x: Any) -> Any:
-        """A ``pyvista.PolyData`` of the mesh at positions x, (n, 3), with the cell data "pairs" and "colours" (rgb).
+        """The mesh for pyvista, with what takes part in a pair as data of its cells.
 
             contacts.to_pyvista(mesh, x).plot(scalars="colours", rgb=True)
 
-        mesh : the one that was asked about
+        Parameters
+        ----------
+        mesh : TriMesh, VolumeMesh, or what the query took
+            The one that was asked about; of a volume mesh, its ``surface()``.
+        x : (n, 3) floats
+            Positions of its vertices.
+
+        Returns
+        -------
+        pyvista.PolyData
+            With the cell data "pairs", (m,), in how many each face takes part, and "colours", rgb of each face.
+
+        Raises
+        ------
+        MeshError
+            Where the mesh does not go with the positions or with this table.
+        ModuleNotFoundError
+            Where pyvista is not installed.
         """
         faces, x, counts = _placed(self, mesh, x)
         rows = np.column_stack((np.full(len(faces), 3, faces.dtype), faces)).ravel()

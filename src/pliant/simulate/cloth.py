@@ -151,7 +151,12 @@ class Cloth:
         return f"Cloth({len(self._own.faces)} faces, {len(self._scene.groups)} driven parts, t = {self._time:.4g} s)"
 
     def frame(self) -> Frame:
-        """Where everything is now."""
+        """Where everything is now.
+
+        Returns
+        -------
+        Frame
+        """
         return self._frame(None)
 
     # ---- going on
@@ -185,15 +190,31 @@ class Cloth:
                 progress(k + 1, count)
 
     def step(self, seconds: float) -> Frame:
-        """One time step of so many seconds.
+        """One time step.
 
         An exception leaves everything as it was before.
+
+        Parameters
+        ----------
+        seconds : float
+            Length of the step, 1e-9 to 10.
+
+        Returns
+        -------
+        Frame
+            Where everything is after it.
         """
         seconds = as_number(seconds, "seconds", 1e-9, 10.0)
         return self._step_to(self._time + seconds)
 
     def set_velocities(self, velocities: Any) -> None:
-        """(n, 3), of the cloth, in units of length per second."""
+        """Go on with other velocities.
+
+        Parameters
+        ----------
+        velocities : (n, 3) floats
+            Of the vertices of the cloth, in units of length per second.
+        """
         self._v = as_positions(velocities, "velocities", len(self._v)).copy()
 
     def save(self, path: Any) -> None:

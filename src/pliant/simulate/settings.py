@@ -81,7 +81,18 @@ class Settings:
         return UNITS[self.units]
 
     def scaled(self, material: Material) -> Material:
-        """The constants of a material in these units; stiffness, kg/s2, has no length in it."""
+        """The constants of a material in these units; stiffness, kg/s2, has no length in it.
+
+        Parameters
+        ----------
+        material : Material
+            In SI units.
+
+        Returns
+        -------
+        Material
+            In units of these settings.
+        """
         values: dict[str, Any] = {field.name: getattr(material, field.name) for field in fields(material)}
         s = self.scale
         values |= {"density": material.density / s**2, "thickness": material.thickness * s}
