@@ -45,8 +45,8 @@ def resolve(
     restitution : float
         Of the approach in this step, how much becomes departure: 0 to 1.
     distance_kept : float, optional
-        A pair with a smaller gap comes no nearer; default: a tenth of the thickness, and without one a thousandth of
-        the mean length of the edges.
+        Impulses aim at letting a pair with a smaller gap come no nearer; default: a tenth of the thickness, and
+        without one a thousandth of the mean length of the edges.
     objects : (n,) integers, optional
         A label for each vertex; default: connected components. Driven vertices of one object wait together.
     pinched : {"wait", "raise"}
