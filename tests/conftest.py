@@ -75,7 +75,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # Few tests that take long: begun last, one process works on them while the others have nothing left to do.
-LONG = ("browser", "install", "bench", "test_docs.py", "test_examples.py", "test_notebook.py", "test_volume_data.py")
+LONG = (
+    "browser",
+    "install",
+    "bench",
+    "test_docs.py",
+    "test_examples.py",
+    "test_notebook.py",
+    "test_volume_data.py",
+    "response",
+)
 
 
 def _is_long(item: pytest.Item) -> bool:
