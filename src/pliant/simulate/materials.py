@@ -74,14 +74,10 @@ class Material:
             object.__setattr__(self, field.name, value)
 
 
-# Of the order that the Kawabata Evaluation System (KES-F) and FAST measure for woven fabrics: stretch is the slope at
-# loads of wear (50 to 500 N/m), not at break. Ranges of bending and shear: Kawabata, "The standardization and analysis
-# of hand evaluation", 2nd edition, Osaka 1980. Density, thickness and Poisson's ratio of cotton, wool, silk and
-# polyester: Penava, Simic Penava, Knezic, "Determination of the elastic constants of plain woven fabrics by a tensile
-# test in various directions", Fibres & Textiles in Eastern Europe 22 (2014). Jersey and denim: Wang, O'Brien,
-# Ramamoorthi, "Data-driven elastic models for cloth", ACM Transactions on Graphics 30 (2011). Canvas, felt and leather:
-# typical of what makers state. They are rounded, and a fabric may be far from another of the same name: measure yours
-# where it matters.
+# Typical orders of magnitude, rounded: of woven fabrics as the Kawabata Evaluation System and FAST measure them
+# (stretch is the slope at loads of wear, 50 to 500 N/m, not at break), of canvas, felt and leather as makers state
+# them. They are not copied from a table of measurements, and a fabric may be far from another of the same name:
+# measure yours where it matters.
 MATERIALS: Mapping[str, Material] = MappingProxyType(
     {
         "canvas": Material(0.400, 6000.0, 4500.0, 120.0, 0.20, 6.0e-5, 4.5e-5, 5e-4, 0.45, 8.0e-4, 0.05),
