@@ -1,5 +1,6 @@
 # make demo    sets up, then runs the main job on a scene that is built in
 # make test    sets up, then runs ruff, types and tests: what CI runs
+# make test-long   sets up, then runs the tests that take minutes
 # make docs    builds the site into site/, and fails where anything is to be warned of
 # make wheel   builds wheel and sdist into dist/, and looks at what is in them
 # make fuzz    damages files of every format, 20,000 in all, and reads them; ARGS="--files 500 --only .usd" for others
@@ -18,7 +19,7 @@ BIN := .venv/bin
 # Files go to one process each, so that kernels are mostly compiled once; those of tests/conftest.py that take long first.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: setup demo test lint types docs wheel smoke bench fuzz clean
+.PHONY: setup demo test test-long lint types docs wheel smoke bench fuzz clean
 
 setup: .venv/installed-dev
 
@@ -31,6 +32,9 @@ test: lint types
 	$(PYTEST)
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m bounds
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m unit
+
+test-long: .venv/installed-dev
+	PLIANT_LONG=1 $(PYTEST) -m long
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check

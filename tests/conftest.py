@@ -93,6 +93,11 @@ def _is_long(item: pytest.Item) -> bool:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not _is_long(item))
+    if os.environ.get("PLIANT_LONG") != "1":
+        takes_minutes = pytest.mark.skip(reason="takes minutes: make test-long")
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(takes_minutes)
     if find_data_folder() is not None:
         return
     where = os.environ.get("PLIANT_DATA") or "../shared/data beside the checkout"

@@ -53,6 +53,12 @@ def test_hundreds_of_proposals():
     assert min(np.mean(shares) for shares in moved.values()) > 0.01, moved  # nobody stands still
 
 
+@pytest.mark.long
+def test_thousands_of_proposals():
+    for _, faces, x0, x1, options in hostile_runs(range(100, 400)):
+        assert_free(faces, x0, pliant.resolve(faces, x0, x1, **options).positions)
+
+
 def test_everything_through_one_point_at_one_time():
     faces, x0 = folded(4, 2, 2, 0.3)
     resolved = pliant.resolve(faces, x0, 2.0 * x0.mean(axis=0) - x0)

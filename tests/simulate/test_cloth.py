@@ -59,6 +59,20 @@ def test_a_twist_stays_free():
     assert frames[-1].stats.near > 50
 
 
+@pytest.mark.long
+def test_ten_thousand_steps_stay_free():
+    """To and fro over a ball: it folds, slides and rests, again and again."""
+    faces, x = sheet(8, 8, 0.4)
+    round_faces, round_x = ball(3, 0.1, (0.2, 0.2, -0.12))
+    corner = np.flatnonzero((x[:, 0] < 1e-9) & (x[:, 1] < 1e-9))
+    times = np.linspace(0.0, 120.0, 121)
+    way = [x[corner] + (0.3 * np.sin(0.7 * t), 0.3 * np.sin(0.9 * t), 0.1 * np.sin(1.1 * t)) for t in times]
+    cloth = Cloth(faces, x, obstacles=[Obstacle(round_faces, round_x)], pins=[Pin(corner, Keyframes(times, way))])
+    frames = run_checked(cloth, 10_000)
+    assert all(frame.stats.stretch < 3.0 for frame in frames)
+    assert max(frame.stats.near for frame in frames) > 50
+
+
 def test_pinched_between_two_plates_everything_waits_and_stays_free():
     faces, x = sheet(8, 8, 0.2)
     plate, flat = sheet(2, 2, 0.4, irregular=False)
