@@ -66,7 +66,8 @@ def test_ten_thousand_steps_stay_free():
     round_faces, round_x = ball(3, 0.1, (0.2, 0.2, -0.12))
     corner = np.flatnonzero((x[:, 0] < 1e-9) & (x[:, 1] < 1e-9))
     times = np.linspace(0.0, 120.0, 121)
-    way = [x[corner] + (0.3 * np.sin(0.7 * t), 0.3 * np.sin(0.9 * t), 0.1 * np.sin(1.1 * t)) for t in times]
+    # Above the ball: what is led through an obstacle takes cloth with it, since pairs that are driven are not resolved.
+    way = [x[corner] + (0.3 * np.sin(0.7 * t), 0.3 * np.sin(0.9 * t), 0.1 * np.sin(1.1 * t) ** 2) for t in times]
     cloth = Cloth(faces, x, obstacles=[Obstacle(round_faces, round_x)], pins=[Pin(corner, Keyframes(times, way))])
     frames = run_checked(cloth, 10_000)
     assert all(frame.stats.stretch < 3.0 for frame in frames)
