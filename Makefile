@@ -16,8 +16,6 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Files go to one process each, so that kernels are mostly compiled once; those of tests/conftest.py that take long first.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: setup demo test test-long lint types docs wheel smoke bench fuzz clean
 
@@ -26,15 +24,12 @@ setup: .venv/installed-dev
 demo: .venv/installed-cli
 	$(BIN)/pliant demo $(ARGS)
 
-# Three ways: compiled, compiled with bounds checks, interpreted. One marked test at least must be there for each:
-# pytest fails where it selects none.
-test: lint types
-	$(PYTEST)
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m bounds
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -m unit
+# Types and tests side by side; the tests three ways: compiled, compiled with bounds checks, interpreted.
+test: lint
+	$(BIN)/python -m tests.everything
 
 test-long: .venv/installed-dev
-	PLIANT_LONG=1 $(PYTEST) -m long
+	PLIANT_LONG=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m long
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check

@@ -118,36 +118,38 @@ JUMP, WRONG, INTERRUPTED, CUT, AT_REST = range(5)  # of ten: otherwise the detec
 
 class Frame(NamedTuple):
     kind: int  # what happens before it
-    mesh: pliant.TriMesh
+    mesh: pliant.TriMesh | pliant.VolumeMesh
     x: np.ndarray
     contacts: pliant.Contacts | None  # of a fresh query, from the frame before
     crossing: pliant.Intersections | None  # of one at rest
 
 
-@pytest.fixture(scope="module")
-def two_hundred_frames():
-    """Standing still, walking, jumps and cuts, with what fresh queries find: seeded, so the same every time."""
-    made, rng = pliant.scenes.load("twisted_cloth", triangles=120, frames=10), np.random.default_rng(11)
-    mesh, at, frames = pliant.TriMesh(made.faces), None, []
+def jumped(x, rng):
+    """A jump of any size. Beyond ten times the scene a few vertices make it: a hundred times it for all of them
+    needs integers for every pair, which is a test of those and takes seconds."""
+    size = 10.0 ** rng.integers(-3, 4)
+    jumps = rng.random((len(x), 1)) < (1.0 if size < 100.0 else 0.05)
+    return x + jumps * rng.normal(size=x.shape) * size
+
+
+def frames_of_everything(mesh, walk, cut, **rule):
+    """Two hundred: standing still, walking, jumps and cuts, with what fresh queries find; seeded."""
+    rng, at, frames = np.random.default_rng(11), None, []
     for frame in range(200):
-        kind, x = int(rng.integers(0, 10)), made.frames[frame % 10]
+        kind, x = int(rng.integers(0, 10)), walk[frame % len(walk)]
         if kind == JUMP:
-            x = x + rng.normal(size=x.shape) * 10.0 ** rng.integers(-3, 4)  # of any size
+            x = jumped(x, rng)
         elif kind == CUT:
-            gone = rng.choice(len(mesh.faces), 3, replace=False)
-            mesh = mesh.changed(remove=gone, add=mesh.faces[gone][:, [1, 2, 0]])
-        contacts = None if at is None else pliant.ccd(mesh, at, x)
+            mesh = cut(mesh, rng)
+        contacts = None if at is None else pliant.ccd(mesh, at, x, **rule)
         frames.append(Frame(kind, mesh, x, contacts, pliant.check(mesh, x) if kind == AT_REST else None))
         at = x
     return frames
 
 
-@pytest.mark.parametrize("culling", TUNINGS)
-def test_two_hundred_frames_of_everything(culling, two_hundred_frames):
-    """All of it, and frames that are wrong, and an error in the middle."""
-    frames = two_hundred_frames
+def assert_each_frame_is_that_of_a_fresh_query(detector, frames):
+    """How much was found. Frames that are wrong, and an error in the middle, are between them."""
     mesh, found = frames[0].mesh, 0
-    detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling), threads=2)
 
     def fail(done, total):
         raise KeyboardInterrupt
@@ -167,9 +169,45 @@ def test_two_hundred_frames_of_everything(culling, two_hundred_frames):
             found += len(contacts)
         if kind == AT_REST:
             assert_identical(detector.intersections(x), crossing)
-    assert found > 500
     assert len({kind for kind, *_ in frames}) == 10
     assert len({id(one.mesh) for one in frames}) > 10
+    return found
+
+
+RULES = pytest.mark.parametrize("rule", [{}, {"min_distance": 0.01}], ids=["touching", "distance"], scope="module")
+
+
+def cut_and_turn(mesh, rng):
+    gone = rng.choice(len(mesh.faces), 3, replace=False)
+    return mesh.changed(remove=gone, add=mesh.faces[gone][:, [1, 2, 0]])
+
+
+@pytest.fixture(scope="module")
+def surface_frames(rule):
+    made = pliant.scenes.load("twisted_cloth", triangles=120, frames=10)
+    return frames_of_everything(pliant.TriMesh(made.faces), made.frames, cut_and_turn, **rule)
+
+
+@RULES
+@pytest.mark.parametrize("culling", TUNINGS)
+def test_two_hundred_frames_of_a_surface(culling, rule, surface_frames):
+    mesh = surface_frames[0].mesh
+    detector = pliant.Detector(mesh, tuning=pliant.Tuning(culling=culling), threads=2, **rule)
+    assert assert_each_frame_is_that_of_a_fresh_query(detector, surface_frames) > 500
+
+
+def cut_cells(mesh, rng):
+    return mesh.changed(remove=rng.choice(len(mesh.types), 2, replace=False))
+
+
+@RULES
+@pytest.mark.filterwarnings("ignore:.*inverted or flat")
+def test_two_hundred_frames_of_a_volume(rule):
+    step = pliant.scenes.load_volume("octopi", 150).steps[0]
+    walk = [step.x0 + t * (step.x1 - step.x0) for t in np.linspace(0.0, 1.0, 10)]
+    frames = frames_of_everything(pliant.VolumeMesh(step.cells), walk, cut_cells, **rule)
+    detector = pliant.Detector(frames[0].mesh, threads=2, **rule)
+    assert assert_each_frame_is_that_of_a_fresh_query(detector, frames) > 500
 
 
 def test_an_update_that_fails_changes_nothing():
