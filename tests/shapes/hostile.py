@@ -35,8 +35,9 @@ def proposals(x: np.ndarray, edge: float, rng: np.random.Generator) -> Iterator[
     yield "squashed flat", x * (1.0, 1.0, 0.0) + middle[2] * up
     yield "nearly a point", middle + 1e-3 * (x - middle)
     yield "a point", np.repeat(middle[None], len(x), axis=0)
-    # Not quite through one point at one time: that takes a millisecond for each pair of features, in integers.
-    yield "inverted", 2.0 * middle - x + rng.uniform(-1e-3, 1e-3, x.shape) * edge
+    # Not quite through one point at one time: that takes a millisecond for each pair of features, in integers. With
+    # this much noise most pairs still need them, and a quarter of the time.
+    yield "inverted", 2.0 * middle - x + rng.uniform(-0.1, 0.1, x.shape) * edge
     yield "layers swapped", x * (1.0, 1.0, -1.0) + 2.0 * middle[2] * up
     yield "shuffled", rng.permutation(x)
 
