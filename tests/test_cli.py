@@ -14,8 +14,8 @@ import pliant
 from pliant.cli import main
 
 VERBS = (
-    "check", "ccd", "step", "near", "scan", "inside", "character", "demo", "scenes", "bench", "convert", "view",
-    "schema",
+    "check", "ccd", "step", "near", "scan", "inside", "character", "simulate", "demo", "scenes", "bench", "convert",
+    "view", "schema",
 )  # fmt: skip
 
 

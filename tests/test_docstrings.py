@@ -13,10 +13,10 @@ import pytest
 
 import pliant
 
-MODULES = {"characters", "io", "scenes", "simulate", "view"}
+MODULES = {"characters", "io", "scenes", "simulate", "simulated", "view"}
 NAMES = [
     pytest.param(module, name, id=f"{module.__name__}.{name}")
-    for module in (pliant, pliant.simulate)
+    for module in (pliant, pliant.simulate, pliant.simulated)
     for name in sorted(set(module.__all__) - MODULES)
 ]
 _SECTION = re.compile(r"^([A-Z][a-z]+)\n-+$", re.MULTILINE)

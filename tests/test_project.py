@@ -35,6 +35,7 @@ STAGES = (
     ("frames",),
     ("simulate",),
     ("io",),
+    ("simulated",),
     ("report",),
     ("view",),
     ("commands",),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from pliant import characters, io, scenes, simulate, view
+    from pliant import characters, io, scenes, simulate, simulated, view
     from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
     from pliant.engine.motion import Accelerated, Affine, Rigid, Screw, trace_back
     from pliant.engine.plan import Accuracy, Tuning
@@ -193,6 +193,7 @@ __all__ = [
     "scan",
     "scenes",
     "simulate",
+    "simulated",
     "step",
     "trace_back",
     "triangle_distance",
@@ -204,7 +205,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in ("characters", "io", "scenes", "simulate", "view"):
+    if name in ("characters", "io", "scenes", "simulate", "simulated", "view"):
         return import_module(f"pliant.{name}")
     if name in _OLD:
         import warnings

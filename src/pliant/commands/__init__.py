@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import pliant
-from pliant.commands import animations, checks, instants, motions, scenery, shows
+from pliant.commands import animations, checks, instants, motions, scenery, shows, simulation
 from pliant.runtime.terminal import to_standard_output
 
 app = typer.Typer(
@@ -46,6 +46,7 @@ VERBS = (
     (animations.scan, "Look through all frames of a sequence."),
     (instants.inside, "Find vertices inside a body, or inside solid cells."),
     (shows.character, "Play a skinned character and see what collides."),
+    (simulation.simulate, "Simulate cloth that ends every step free of contact."),
     (shows.view, "Look at a sequence in the browser."),
     (shows.demo, "See the main job on a built-in scene."),
     (scenery.scenes, "List the built-in scenes, or export one."),

@@ -17,7 +17,7 @@ from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 from pliant.commands.options import STANDARD
 
 # Of all parameters that are paths, arguments are read and options are written; but for these.
-_READ_OPTIONS = {"mesh", "baseline", "of"}
+_READ_OPTIONS = {"mesh", "baseline", "of", "on", "restore"}
 _WRITTEN_ARGUMENTS = {"target"}
 _NUMBER = re.compile(r"%0?\d*d|\*|#+")
 

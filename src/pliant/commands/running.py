@@ -8,7 +8,7 @@ import inspect
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, get_type_hints
 
@@ -144,6 +144,11 @@ class Run(contextlib.ExitStack):
         require_apart(self._places)
         for path in files.values():
             self.require_room(path)
+
+    def reads(self, files: Iterable[Path]) -> None:
+        """Files that a file names: no output replaces one of them."""
+        self._places += [Place(path, path.name, False) for path in files]
+        require_apart(self._places)
 
     def require_room(self, path: Path | None, folder: bool = False) -> None:
         """Said before anything is computed: whether a file can be there at all."""

@@ -15,6 +15,7 @@ _EXTRAS = {
     "pytetwild": "characters",
     "rich": "cli",
     "tetgen": "characters",
+    "tomli": "cli",
     "trimesh": "io",
     "typer": "cli",
     "viser": "view",

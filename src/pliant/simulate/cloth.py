@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -118,6 +118,7 @@ class Cloth:
         self._x: np.ndarray = self._scene.x.copy()
         self._v: np.ndarray = np.zeros_like(x)
         self._time, self._steps = 0.0, 0
+        self._watch: Callable[[np.ndarray, Frame], object] | None = None
         warn_of_size(x, self.settings)
 
     # ---- what it is
@@ -161,7 +162,14 @@ class Cloth:
 
     # ---- going on
 
-    def frames(self, count: int, rate: float = 60.0, *, progress: Any = None) -> Iterator[Frame]:
+    def frames(
+        self,
+        count: int,
+        rate: float = 60.0,
+        *,
+        progress: Any = None,
+        watch: Callable[[np.ndarray, Frame], object] | None = None,
+    ) -> Iterator[Frame]:
         """So many frames, one after the other, each simulated when it is asked for.
 
         Parameters
@@ -171,6 +179,9 @@ class Cloth:
             Frames in a second.
         progress : callable, optional
             Called with (frames done, frames in all) after each.
+        watch : callable, optional
+            Called after every time step, of which a frame may have several, with the positions of the scene before it,
+            (N, 3), and the Frame after it.
 
         Yields
         ------
@@ -183,7 +194,11 @@ class Cloth:
             frame = None
             for part in range(parts):
                 end = start + (k + (part + 1) / parts) / rate
-                frame = self._step_to(end)
+                self._watch = watch
+                try:
+                    frame = self._step_to(end)
+                finally:
+                    self._watch = None
             assert frame is not None
             yield frame
             if progress is not None:
@@ -305,14 +320,17 @@ class Cloth:
         shares = dict(zip(np.asarray(resolved.driven_objects).tolist(), np.asarray(resolved.shares).tolist()))
         of_groups = np.array([shares.get(label, 1.0) for label in self._scene.labels_of_groups])
         self._driven.note(of_groups)
-        self._x, self._v, self._time = x, v, end
+        before, self._x, self._v, self._time = self._x, x, v, end
         self._steps += 1
         stats = StepStats(
             seconds, outcome.newton, outcome.linear, near, len(resolved.contacts), resolved.rounds,
             _largest(resolved.displacement[:n]), self._driven.lag(x, end), self._energies(x[:n], v),
             float(self._minimiser.membrane.stretch(x[:n]).max(initial=1.0)),
         )  # fmt: skip
-        return self._frame(stats)
+        frame = self._frame(stats)
+        if self._watch is not None:
+            self._watch(before, frame)
+        return frame
 
     def _energies(self, x: np.ndarray, v: np.ndarray) -> Energies:
         own = np.ascontiguousarray(x)

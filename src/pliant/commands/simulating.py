@@ -1,0 +1,199 @@
+"""What `pliant simulate` does: finds out what is to be simulated, runs it, says and writes what came out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import pliant
+from pliant.commands import writing
+from pliant.commands.running import Run, fault
+from pliant.frames.scanning import scan
+from pliant.frames.sequence import Sequence
+from pliant.report.outputs import Result, number_or_none
+from pliant.report.tables import count
+from pliant.runtime.arrays import OptionError
+from pliant.runtime.terminal import complain
+from pliant.simulate.settings import Settings
+from pliant.simulated.draping import draped
+from pliant.simulated.recording import Recording, Row
+from pliant.simulated.scene_file import read_scene
+from pliant.simulated.setup import Setup
+from pliant.simulated.starts import require_free_start
+
+DRAPE = "drape"
+
+
+class Asked(NamedTuple):
+    """Sizes that the user gave; None where they are those of the scene."""
+
+    frames: int | None
+    seconds: float | None
+    rate: float | None
+    step: float | None
+    triangles: int | None
+    seed: int
+    cache: bool
+
+
+class How(NamedTuple):
+    """How it is run."""
+
+    verify: bool
+    save: Path | None
+    restore: Path | None
+    culling: str
+
+
+class Chosen(NamedTuple):
+    """What is to be simulated."""
+
+    setup: Setup
+    output: Path | None = None
+    with_obstacles: bool = False
+
+
+class Done(NamedTuple):
+    """What was simulated: frames with obstacles and without, rows, seconds of the clock."""
+
+    setup: Setup
+    sequence: Sequence
+    alone: Sequence
+    rows: list[Row]
+    seconds: float
+    verified: int = 0
+    interrupted: bool = False
+    cached: bool = False
+
+    @property
+    def steps(self) -> int:
+        return sum(row.steps for row in self.rows)
+
+
+def choose(run: Run, what: list[str], given: dict[str, Any], asked: Asked) -> Chosen:
+    """From the words of the command line."""
+    first, *others = what
+    named = [key for key, value in given.items() if value is not None]
+    if first == DRAPE:
+        if asked.triangles is not None:
+            raise fault("--triangles is for built-in scenes: a mesh has as many as it has")
+        setup = _drape(others, given, asked)
+        return Chosen(_sized(setup, asked))
+    if others:
+        raise fault(f"{others[0]!r}: one scene at a time; meshes of cloth come after the word drape")
+    if named:
+        raise fault(f"--{named[0]} is for drape; a scene file has it in its tables")
+    if Path(first).suffix.lower() == ".toml":
+        if asked.triangles is not None or asked.seed:
+            raise fault("--triangles and --seed are for built-in scenes")
+        scene = read_scene(first)
+        run.reads(scene.files)
+        return Chosen(_sized(scene.setup, asked), scene.output, scene.with_obstacles)
+    raise OptionError(f"{first}: is neither a scene file (.toml) nor the word drape")
+
+
+def _drape(files: list[str], given: dict[str, Any], asked: Asked) -> Setup:
+    if not files:
+        raise fault("name the cloth: pliant simulate drape shirt.obj --on body.obj")
+    pins = given.pop("pins")
+    options = {key: value for key, value in given.items() if value is not None and key != "on"}
+    if asked.rate is not None:
+        options["rate"] = asked.rate
+    return draped([Path(file) for file in files], given["on"] or [], pins=_ids(pins), **options)
+
+
+def _ids(text: str | None) -> list[int]:
+    try:
+        return [int(word) for word in text.split(",")] if text else []
+    except ValueError:
+        raise fault(f"--pins {text}: must be vertex ids, such as 0,40") from None
+
+
+def _sized(setup: Setup, asked: Asked) -> Setup:
+    from dataclasses import replace
+
+    rate = setup.rate if asked.rate is None else asked.rate
+    frames = setup.frames if asked.frames is None else asked.frames
+    if asked.seconds is not None:
+        frames = 1 + max(1, round(rate * asked.seconds))
+    options = dict(setup.options)
+    if asked.step is not None:
+        options["settings"] = replace(options.get("settings") or Settings(), step=asked.step)
+    return replace(setup, frames=frames, rate=rate, options=options)
+
+
+def done(run: Run, chosen: Chosen, how: How) -> Done:
+    """Simulate it; Ctrl-C leaves what is done."""
+    setup = chosen.setup
+    recording = Recording(setup, tuning=pliant.Tuning(culling=how.culling), threads=run.threads)
+    triangles = len(recording.cloth.mesh.faces)
+    free = len(setup.faces)
+    run.say(
+        f"{setup.name}: {count(free, 'triangle')} of cloth, {triangles - free:,} of obstacles, "
+        f"{count(setup.frames, 'frame')} at {setup.rate:g} per second"
+    )
+    if how.restore is not None:
+        recording.cloth.restore(how.restore)
+    interrupted = False
+    require_free_start(setup, recording.cloth, run.threads)
+    with run.bar("Frames") as progress:
+        try:
+            recording.run(setup.frames, setup.rate, verify=how.verify, progress=progress)
+        except KeyboardInterrupt:
+            if len(recording.rows) < 2:
+                raise
+            interrupted = True
+    if interrupted:
+        complain(f"interrupted: {len(recording.rows)} of {count(setup.frames, 'frame')} are done, and kept")
+    if how.save is not None:
+        recording.cloth.save(how.save)
+        run.wrote(how.save)
+    return Done(
+        setup, recording.sequence(), recording.sequence(obstacles=False), recording.rows, recording.seconds,
+        recording.verified, interrupted,
+    )  # fmt: skip
+
+
+def summary(made: Done) -> str:
+    """One line: how many steps, each of which is proven; what they did to the cloth; how long they took."""
+    stretch = max((row.stretch for row in made.rows), default=1.0) - 1.0
+    lag = max((row.lag for row in made.rows), default=0.0)
+    proof = "each proven free of contact" + (", and tested by fresh queries" if made.verified else "")
+    each = f", {1e3 * made.seconds / made.steps:.0f} ms a step" if made.steps else ""
+    waited = f"{lag:.3g} {made.setup.settings.units}" if lag else "0"
+    return (
+        f"{count(made.steps, 'step')}, {proof}; worst stretch {100 * stretch:.0f} %; lag {waited}. "
+        f"{made.seconds:.1f} s{each}."
+    )
+
+
+def write_frames(run: Run, path: Path, made: Done, with_obstacles: bool) -> None:
+    writing.write_sequence(run, path, made.sequence if with_obstacles else made.alone)
+
+
+def write_pictures(run: Run, made: Done, report: Path | None, png: Path | None, up: str, words: str) -> None:
+    """The page and the sheet of all frames: intersections in them, since the way from one to the next may be several
+    time steps, and a straight line between its ends is not what was proven."""
+    found = scan(made.sequence, find="intersections", threads=run.threads)
+    if report is not None:
+        options: dict[str, object] = {"simulated": words, "steps": f"{made.steps:,}", "find": "intersections in frames"}
+        writing.write_report(run, report, found, {"up": up}, options)
+    if png is not None:
+        writing.write_sheet(run, png, found, {"up": up})
+
+
+def result_of(made: Done) -> Result:
+    rows = [
+        {key: number_or_none(value) if isinstance(value, float) else value for key, value in row._asdict().items()}
+        for row in made.rows
+    ]
+    head: dict[str, Any] = {
+        "scene": made.setup.name, "triangles": len(made.setup.faces), "vertices": len(made.alone[0]),
+        "obstacle_triangles": len(made.sequence.faces) - len(made.setup.faces), "steps": made.steps,
+        "stretch": float(np.max([row.stretch for row in made.rows])), "lag": max(row.lag for row in made.rows),
+        "verified": made.verified, "interrupted": made.interrupted, "cached": made.cached,
+        "seconds": made.seconds, "frames": rows,
+    }  # fmt: skip
+    return Result("simulate", head)

@@ -1,0 +1,101 @@
+"""What is to be simulated: everything that a ``Cloth`` is made of, and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.engine.plan import Tuning
+from pliant.mesh.parts import Parts, parts_from
+from pliant.runtime.arrays import OptionError
+from pliant.simulate.cloth import Cloth
+from pliant.simulate.driven import Obstacle
+from pliant.simulate.settings import Settings
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Setup:
+    """A simulation that has not begun.
+
+    Parameters
+    ----------
+    name : str
+    faces : (m, 3) integers
+        Triangles of all cloths.
+    x : (n, 3) floats
+        Where they start.
+    options : dict
+        Other arguments of ``pliant.simulate.Cloth``, by their names.
+    frames : int
+        How many, the start included.
+    rate : float
+        Frames in a second.
+    cloths : tuple of (str, int)
+        Names of the cloths and how many faces each has, in their order.
+    obstacles : tuple of str
+        Names of the obstacles.
+    copy_of : (n,) integers, optional
+        The vertex that each is a copy of, where a file has vertices more than once: copies are in no face, and follow.
+    """
+
+    name: str
+    faces: np.ndarray
+    x: np.ndarray
+    options: dict[str, Any] = field(default_factory=dict)
+    frames: int = 120
+    rate: float = 60.0
+    cloths: tuple[tuple[str, int], ...] = ()
+    obstacles: tuple[str, ...] = ()
+    copy_of: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        return f"Setup({self.name!r}: {len(self.faces)} triangles of cloth, {self.frames} frames)"
+
+    @property
+    def settings(self) -> Settings:
+        """How it is run."""
+        return self.options.get("settings") or Settings()
+
+    def begin(self, *, tuning: Tuning | None = None, threads: int | None = None) -> Cloth:
+        """A simulation at its start.
+
+        Parameters
+        ----------
+        tuning : Tuning, optional
+            Of the detection inside; changes the time, never the result.
+        threads : int, optional
+            Changes the time, never the result.
+
+        Returns
+        -------
+        Cloth
+        """
+        return Cloth(self.faces, self.x, tuning=tuning, threads=threads, **self.options)
+
+    def parts(self) -> Parts | None:
+        """Names of the faces of cloths and obstacles.
+
+        Returns
+        -------
+        Parts or None
+            None where nothing has a name.
+        """
+        made_of: list[Obstacle] = self.listed_obstacles
+        named = [name for name, _ in self.cloths], [count for _, count in self.cloths]
+        if sum(named[1]) != len(self.faces) or len(self.obstacles) != len(made_of):
+            return None
+        return parts_from([*named[0], *self.obstacles], [*named[1], *(len(one.mesh.faces) for one in made_of)])
+
+    @property
+    def listed_obstacles(self) -> list[Obstacle]:
+        given = self.options.get("obstacles", ())
+        return [given] if isinstance(given, Obstacle) else list(given)
+
+
+def checked_frames(frames: int | None, least: int = 2) -> int | None:
+    """A number of frames that a user gives, or None."""
+    if frames is not None and (not isinstance(frames, int | np.integer) or isinstance(frames, bool) or frames < least):
+        raise OptionError(f"frames={frames!r} must be a whole number of at least {least}")
+    return frames
