@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import pliant
 from pliant.runtime.reading import FileError
 from pliant.scenes.shapes import icosphere, weave
 from pliant.simulate import MATERIALS
-from pliant.simulated import SceneFile, read_scene
+from pliant.simulated import SceneFile, read_scene, scene_file
+from pliant.simulated.bodies import CLOTH_KEYS, OBSTACLE_KEYS
 from pliant.simulated.recording import NotFreeError, Recording, require_free
 from tests.shapes.command_line import write_obj
 
@@ -240,6 +242,16 @@ def test_files_of_other_kinds_are_refused(folder: Path):
         read_scene(path)
     with pytest.raises(FileError, match=r"nobody\.toml"):
         read_scene(folder / "nobody.toml")
+
+
+def test_the_page_has_all_keys_and_its_example_is_read(tmp_path: Path):
+    page = (Path(__file__).parents[2] / "docs" / "scene-file.md").read_text("utf-8")
+    known = {*scene_file._TOP, *scene_file._SCENE, *scene_file._SETTINGS, *scene_file._PIN, *scene_file._SPRING}
+    known |= {*CLOTH_KEYS, *OBSTACLE_KEYS, "time", "like"}
+    assert [key for key in sorted(known) if not re.search(rf"[`\[{{ .]{key}\b", page)] == []
+    (tmp_path / "scene.toml").write_text(page.split("```toml\n")[1].split("```")[0], "utf-8")
+    found = read_scene(tmp_path / "scene.toml")
+    assert (found.setup.frames, len(found.setup.faces), len(found.setup.listed_obstacles)) == (121, 7200, 1)
 
 
 def test_public_names():
