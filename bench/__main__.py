@@ -13,7 +13,7 @@ OURS = {
     "peers": "peers", "filters": "filters", "sizes": "growth", "memory": "growth", "startup": "startup",
     "sheets": "variants", "bounds": "variants", "leaf": "variants", "discrete": "discrete", "near": "near",
     "hashes": "hashes", "detector": "detector", "versions": "versions", "resolve": "resolving",
-    "cloth": "cloth", "convergence": "cloth",
+    "cloth": "cloth", "convergence": "cloth", "simulators": "simulators",
 }  # fmt: skip
 OF_PAPER_000 = {
     "cones": "cones", "contours": "contours", "fronts": "fronts", "refit": "refit", "low_level": "low_level",
@@ -37,6 +37,11 @@ def main() -> None:
     parser.add_argument("--scale", action="store_true", help="volumes: car_crash with 1.2 million shells, too")
     parser.add_argument("--out", type=Path, metavar="FILE", help="hashes: where they are written; default: printed")
     parser.add_argument("--other", type=Path, metavar="FOLDER", help="versions: has the package of the other version")
+    of_simulators = parser.add_argument_group("simulators")
+    of_simulators.add_argument("--only", type=_names, default=(), metavar="SCENE,...", help="default: all scenes")
+    of_simulators.add_argument("--simulators", type=_names, default=(), metavar="NAME,...", help="default: all")
+    of_simulators.add_argument("--frames", type=int, help="of each scene; default: as many as its motion takes")
+    of_simulators.add_argument("--limit", type=float, metavar="SECONDS", help="of each line; default: 300")
     arguments = parser.parse_args()
     for part in arguments.parts:
         if part not in PARTS:
@@ -49,12 +54,20 @@ def main() -> None:
         arguments.scale,
         arguments.out,
         arguments.other,
+        arguments.only,
+        arguments.simulators,
+        arguments.frames,
+        arguments.limit,
     )
     if arguments.parts != ["hashes"]:
         print(", ".join(f"{key} {value}" for key, value in machine().items()), flush=True)
         warm_up(arguments.threads)
     for part in arguments.parts or DEFAULT:
         getattr(import_module(f"bench.{PARTS[part]}"), part)(options)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 if __name__ == "__main__":
