@@ -5,6 +5,7 @@
 # make wheel   builds wheel and sdist into dist/, and looks at what is in them
 # make fuzz    damages files of every format, 20,000 in all, and reads them; ARGS="--files 500 --only .usd" for others
 # make smoke   installs that wheel into an empty environment and uses it
+# make simulators PYTHON=python3.11   other simulators of cloth beside ours, in .venv-simulators; Blender needs this Python
 #
 # Everything is installed into .venv in this folder, nothing elsewhere. PYTHON=python3.12 make ... chooses another Python.
 #
@@ -17,7 +18,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test test-long lint types docs wheel smoke bench fuzz clean
+.PHONY: setup demo test test-long lint types docs wheel smoke bench simulators fuzz clean
 
 setup: .venv/installed-dev
 
@@ -54,11 +55,14 @@ smoke: wheel
 bench: .venv/installed-bench
 	$(BIN)/python -m bench $(ARGS)
 
+simulators: .venv-simulators/installed
+	.venv-simulators/bin/python -m bench simulators $(ARGS)
+
 fuzz: .venv/installed-dev
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist site demo
+	rm -rf .venv .venv-simulators .pytest_cache .ruff_cache .hypothesis build dist site demo
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra that is installed, renewed when pyproject.toml changes. An environment without a working
@@ -66,4 +70,10 @@ clean:
 .venv/installed-%: pyproject.toml
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+# An environment of its own: Blender and the tools of the others pin versions that ours are not tested with.
+.venv-simulators/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-simulators
+	.venv-simulators/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[simulators]'
 	@touch $@
