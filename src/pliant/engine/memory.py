@@ -22,9 +22,10 @@ from pliant.engine.first_contact import first_contacts, rounding_of
 from pliant.engine.free_patches import mark_free_patches
 from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Hierarchy, Scene, Topology, build, fit
-from pliant.engine.sinks import AllContacts, Crossing, Crossings, Found, Limit, Near, NearFeatures
+from pliant.engine.sinks import AllContacts, Crossing, Crossings, Found, Near, NearFeatures
 from pliant.engine.travel import Travel
 from pliant.engine.walk import BLOCK, SEEDS, Sink, walk
+from pliant.engine.wanted import Wanted
 from pliant.hierarchy.build import REBUILD_RATIO, tree_cost
 from pliant.hierarchy.carrying import carried
 from pliant.hierarchy.front import ABOVE_LEAVES, Front
@@ -151,10 +152,11 @@ class Engine:
 
     # ---- queries
 
-    def contacts(self, travel: Travel, pool: ThreadPool, tally: Tally, most: int | None = None) -> list[Found]:
-        """Every contact during a motion; raises TooManyContacts where there are more than so many."""
-        plan, limit = self._plan_for(travel), None if most is None else Limit(most, pool.threads)
-        sinks = [AllContacts(plan, limit=limit and (limit, number)) for number in range(pool.threads)]
+    def contacts(self, travel: Travel, pool: ThreadPool, tally: Tally, wanted: Wanted | None = None) -> list[Found]:
+        """Every contact during a motion, or those that are wanted, for as many sinks as the pool has threads; raises
+        TooManyContacts where that has a limit."""
+        plan = self._plan_for(travel)
+        sinks = [AllContacts(plan, wanted=wanted and (wanted, number)) for number in range(pool.threads)]
         self._walk(Query.CONTACTS, travel, plan, sinks, pool, tally)
         return [found for sink in sinks for found in sink.found]
 

@@ -75,7 +75,8 @@ class Topology:
         for indices, name in ((mesh.faces, "faces"), (mesh.loose_edges, "edges"), (mesh.loose_points, "points")):
             require_in_range(indices, name, vertex_count)
         if self.objects is not None:
-            _require_labels(self.objects, mesh, vertex_count)
+            require_a_label_each(self.objects, vertex_count)
+            _require_whole(self.objects, mesh)
 
     def labels(self, wanted: int) -> np.ndarray | None:
         """(n,) int32 label of each vertex, from 0, where it matters; vertices behind the last that takes part may have
@@ -98,13 +99,18 @@ def topology_of(mesh: Any, objects: Any = None, interior: bool = True) -> Topolo
     return Topology(mesh_to_test(mesh, interior), labels)
 
 
-def _require_labels(labels: np.ndarray, mesh: TriMesh, vertex_count: int) -> None:
+def require_a_label_each(labels: np.ndarray, vertex_count: int) -> None:
+    """Labels of objects are integers, one for each of so many vertices."""
     if labels.ndim != 1:
         raise ShapeError(f"objects must have shape (n,), but has {labels.shape}")
     if len(labels) != vertex_count:
         raise ShapeError(f"objects must have one label for each of the {vertex_count} vertices, but has {len(labels)}")
     if labels.dtype.kind not in "iu":
         raise DtypeError(f"objects must hold integers, but has dtype {labels.dtype}")
+
+
+def _require_whole(labels: np.ndarray, mesh: TriMesh) -> None:
+    """No face and no edge is of two objects."""
     for ends, name in ((mesh.faces, "face"), (mesh.edges, "edge")):
         mixed = np.flatnonzero((labels[ends] != labels[ends[:, :1]]).any(axis=1))
         if len(mixed):

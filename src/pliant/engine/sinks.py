@@ -19,6 +19,7 @@ from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Scene
 from pliant.engine.travel import Travel
 from pliant.engine.walk import BLOCK, Alone, Listed
+from pliant.engine.wanted import Wanted
 from pliant.filters.sieve import FILTERS, sieve
 from pliant.pairs.faces import name_faces
 from pliant.runtime.tally import Tally
@@ -89,34 +90,17 @@ class Features:
         raise NotImplementedError
 
 
-class TooManyContacts(Exception):
-    """More contacts than were asked for."""
-
-
-class Limit:
-    """How many contacts the sinks of a walk may find together. It depends on their number alone whether that is too
-    many: a sum that is read too early is too small, and every contact is followed by a sum."""
-
-    def __init__(self, most: int, sinks: int) -> None:
-        self._most, self._counts = most, [0] * sinks
-
-    def add(self, sink: int, count: int) -> None:
-        self._counts[sink] += count  # each has its own
-        if sum(self._counts) > self._most:
-            raise TooManyContacts
-
-
 class AllContacts(Features):
     """Every contact: filters, then the exact test, or conservative advancement."""
 
     horizon = 1.0  # contacts later than this are not wanted
 
-    def __init__(self, plan: Plan, position_error: float = 0.0, limit: tuple[Limit, int] | None = None) -> None:
-        """position_error: what is discarded stays free of contact if vertices are off by this much; limit: with which
-        sink of it this is."""
+    def __init__(self, plan: Plan, position_error: float = 0.0, wanted: tuple[Wanted, int] | None = None) -> None:
+        """position_error: what is discarded stays free of contact if vertices are off by this much; wanted: with which
+        sink of it this is, None for all contacts."""
         super().__init__(plan)
         self.found: list[Found] = []
-        self._limit = limit
+        self._wanted = wanted
         self._filters, self._position_error = tuple(FILTERS.index(name) for name in plan.filters), position_error
         self._toi, self._toi_upper = np.empty(9 * BLOCK), np.empty(9 * BLOCK)
         self._status = np.empty(9 * BLOCK, np.int8)
@@ -151,10 +135,10 @@ class AllContacts(Features):
 
     def _keep(self, kind: int, pairs: np.ndarray, toi: np.ndarray, toi_upper: np.ndarray, status: np.ndarray) -> None:
         hit = np.flatnonzero(status != MISS)
+        if self._wanted is not None:
+            wanted, number = self._wanted
+            hit = wanted.select(number, kind, pairs, hit)
         self.found.append(Found(kind, pairs[hit], toi[hit], toi_upper[hit], status[hit]))
-        if self._limit is not None:
-            limit, number = self._limit
-            limit.add(number, len(hit))
 
 
 class NearFeatures(Features):

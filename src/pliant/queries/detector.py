@@ -17,6 +17,7 @@ from pliant.engine.scene import Topology, topology_of
 from pliant.engine.tables import pairs_by_kind, tabulate, tabulate_intersections, tabulate_near
 from pliant.engine.travel import Travel, rest_at, rest_within, travel_of
 from pliant.engine.verified import verified_positions
+from pliant.engine.wanted import Wanted
 from pliant.filters.axes.separation import ALLOWED
 from pliant.mesh.tested import TestedMesh
 from pliant.queries.deprecated import accuracy_from, tuning_from
@@ -358,9 +359,9 @@ class Detector:
         plan: Plan = plan_of(self._tuning, self._pairs, topology.tested.cells is not None)
         return Engine(topology, plan, self._threads, adapts=self._tuning.culling == "auto")
 
-    def _contacts(self, travel: Travel, pool: ThreadPool, tally: Tally, most: int | None = None) -> Contacts:
-        """Raises TooManyContacts where there are more than most."""
-        found = self._engine.contacts(travel, pool, tally, most)
+    def _contacts(self, travel: Travel, pool: ThreadPool, tally: Tally, wanted: Wanted | None = None) -> Contacts:
+        """All, or those that are wanted."""
+        found = self._engine.contacts(travel, pool, tally, wanted)
         self._now.vertex_count = len(travel.x0)
         return tabulate(self._tested, travel, found, tally, ThreadPool(self._threads))
 

@@ -84,7 +84,7 @@ class Attempt:
             self.rows = near
             self._push()
         contacts = self._contacts()
-        while len(contacts) and self.rounds < self._rules.max_rounds:
+        while self.rounds < self._rules.max_rounds and self._can_push(contacts):
             self.rounds += 1
             self._add_rows(contacts)
             self._push()
@@ -121,6 +121,10 @@ class Attempt:
         return self._queries.all_contacts(self.x)  # everything is at the base
 
     # ---- impulses
+
+    def _can_push(self, contacts: Contacts) -> bool:
+        """Whether any of them has a vertex that impulses move."""
+        return bool((self._ends.inverse_mass[contacts.vertices] > 0.0).any())
 
     def _add_rows(self, contacts: Contacts) -> None:
         more = rows_of_contacts(contacts, self._ends, self._rules.aim)

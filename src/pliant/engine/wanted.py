@@ -1,0 +1,58 @@
+"""Which contacts a query keeps, and how many: what responses ask for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.arithmetic.kinds import VERTEX_FACE
+
+
+class TooManyContacts(Exception):
+    """More contacts than were asked for."""
+
+
+class FeatureMasks(NamedTuple):
+    """Some of the features of a mesh: (n,) bool for each sort of them."""
+
+    vertices: np.ndarray
+    edges: np.ndarray
+    faces: np.ndarray
+
+    def have_both(self, kind: int, pairs: np.ndarray) -> np.ndarray:
+        """(k,) which pairs of features, (k, 2) ids, are of two of them."""
+        if kind == VERTEX_FACE:
+            return self.vertices[pairs[:, 0]] & self.faces[pairs[:, 1]]
+        return self.edges[pairs].all(axis=1)
+
+
+class Wanted:
+    """What the sinks of a walk keep together.
+
+    Pairs of two exempt features are counted and not kept. Whether there are too many of the others depends on their
+    number alone: a sum that is read too early is too small, and every contact is followed by a sum.
+
+    exempt : None for no features
+    most : None for no limit
+    """
+
+    def __init__(self, exempt: FeatureMasks | None, most: int | None, sinks: int) -> None:
+        self._exempt, self._most = exempt, most
+        self._kept, self._left_out = [0] * sinks, [0] * sinks  # each sink has its own
+
+    @property
+    def left_out(self) -> int:
+        """How many contacts of exempt features were found."""
+        return sum(self._left_out)
+
+    def select(self, sink: int, kind: int, pairs: np.ndarray, hit: np.ndarray) -> np.ndarray:
+        """Of the rows hit of pairs, those that are kept; raises TooManyContacts."""
+        if self._exempt is not None:
+            exempt = self._exempt.have_both(kind, pairs[hit])
+            self._left_out[sink] += int(np.count_nonzero(exempt))
+            hit = hit[~exempt]
+        self._kept[sink] += len(hit)
+        if self._most is not None and sum(self._kept) > self._most:
+            raise TooManyContacts
+        return hit
