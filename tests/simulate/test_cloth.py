@@ -21,9 +21,18 @@ def on_ball(cells: int = 10, **options) -> Cloth:
 
 
 def free_contacts(cloth: Cloth, x0: np.ndarray, x1: np.ndarray) -> pliant.Contacts:
-    """Of a fresh query, those of pairs that are not wholly driven."""
-    found = pliant.ccd(cloth.mesh, x0, x1)
-    return found[cloth.free[found.vertices].any(axis=1)]
+    """Of a fresh query, those of pairs of features that do not only belong to driven faces."""
+    mesh, found, free = cloth.mesh, pliant.ccd(cloth.mesh, x0, x1), cloth.free
+    vertices, edges = np.zeros(len(free), bool), np.zeros(len(mesh.edges), bool)
+    faces = free[mesh.faces].any(axis=1)
+    vertices[mesh.faces[faces]], edges[mesh.face_edges[faces]] = True, True
+    first, second = found.elements.T
+    is_vf = found.kind == 0
+    wanted = np.where(
+        is_vf, vertices[np.where(is_vf, first, 0)] | faces[np.where(is_vf, second, 0)],
+        edges[np.where(is_vf, 0, first)] | edges[np.where(is_vf, 0, second)],
+    )  # fmt: skip
+    return found[wanted]
 
 
 def run_checked(cloth: Cloth, steps: int, seconds: float = 0.01) -> list:
@@ -290,3 +299,38 @@ def test_public_names():
     assert dir(pliant.simulate) == sorted(pliant.simulate.__all__)
     with pytest.raises(AttributeError, match=r"pliant\.simulate"):
         pliant.simulate.nothing  # noqa: B018
+
+
+def led_into_a_floor(**options) -> Cloth:
+    """Two corners are led down through a floor, the other two up."""
+    faces, x = sheet(8, 8, 0.4)
+    far = x[:, 0] > 0.4 - 1e-9
+    hands = [np.flatnonzero((x[:, 0] < 1e-9) & (x[:, 1] < 1e-9)), np.flatnonzero(far & (x[:, 1] < 1e-9))]
+    floor = np.array([(-1.0, -1.0, -0.05), (2.0, -1.0, -0.05), (0.3, 3.0, -0.05)])
+    pins = [Pin(hand, Turning(x[hand], velocity=(0, 0, speed))) for hand, speed in zip(hands, (-1.0, 0.2))]
+    return Cloth(faces, x, pins=pins, obstacles=Obstacle([(0, 1, 2)], floor), **options)
+
+
+def test_a_pin_led_through_an_obstacle_waits_and_the_other_does_not():
+    """The cloth around it pierced the floor, and the next start was refused as tangled."""
+    cloth = led_into_a_floor()
+    frames = run_checked(cloth, 14)
+    corner, other = (cloth._scene.groups[i][0][0] for i in (0, 1))
+    assert frames[-1].positions[corner, 2] > -0.05
+    assert frames[-1].positions[other, 2] == pytest.approx(0.2 * 0.14)
+    assert frames[-1].stats.lag > 0.05
+
+
+def test_or_an_error_names_the_pin():
+    cloth = led_into_a_floor(settings=Settings(pinched="raise"))
+    with pytest.raises(pliant.PinchedError, match=r"^pin 0 cannot go on"):
+        run_checked(cloth, 14)
+
+
+def test_pins_that_are_torn_apart_are_named():
+    faces, x = sheet(6, 3, 0.3)
+    ends = [np.flatnonzero(x[:, 0] < 1e-9), np.flatnonzero(x[:, 0] > 0.3 - 1e-9), [8]]
+    pins = [Pin(end, Turning(x[end], velocity=(speed, 0, 0))) for end, speed in zip(ends, (-40.0, 40.0, 0.0))]
+    cloth = Cloth(faces, x, pins=pins)
+    with pytest.warns(UserWarning, match=r"torn apart between pin .*: face \d+ is stretched 1\d"):
+        list(cloth.frames(12, 100.0))

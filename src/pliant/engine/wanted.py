@@ -24,7 +24,7 @@ class FeatureMasks(NamedTuple):
         """(k,) which pairs of features, (k, 2) ids, are of two of them."""
         if kind == VERTEX_FACE:
             return self.vertices[pairs[:, 0]] & self.faces[pairs[:, 1]]
-        return self.edges[pairs].all(axis=1)
+        return self.edges[pairs[:, 0]] & self.edges[pairs[:, 1]]
 
 
 class Wanted:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from pliant.response.planes import Driven
@@ -15,8 +17,13 @@ class PinchedError(MeshError):
     shares : (k,) float64, how much of its motion each of them could make
     """
 
-    def __init__(self, message: str, objects: np.ndarray, shares: np.ndarray) -> None:
-        super().__init__(message)
+    def __init__(self, objects: np.ndarray, shares: np.ndarray, names: Mapping[int, str] | None = None) -> None:
+        first, more = int(objects[0]), f" and {len(objects) - 1} more" if len(objects) > 1 else ""
+        named = (names or {}).get(first, f"driven object {first}")
+        super().__init__(
+            f"{named}{more} cannot go on: what is in its way has nowhere to go, and it could make {shares[0]:.3g} of "
+            'its motion; pinched="wait" lets it wait'
+        )
         self.objects, self.shares = objects, shares
 
 
@@ -65,14 +72,7 @@ class DrivenObjects:
         made = self.made()
         waiting = np.flatnonzero(made < 1.0)
         if len(waiting):
-            first = waiting[0]
-            more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
-            raise PinchedError(
-                f"driven object {self.labels[first]}{more} cannot go on: what is in its way has nowhere to go, and it "
-                f'could make {made[first]:.3g} of its motion; pinched="wait" lets it wait',
-                self.labels[waiting],
-                made[waiting],
-            )
+            raise PinchedError(self.labels[waiting], made[waiting])
 
 
 def driven_objects(is_driven: np.ndarray, labels: np.ndarray, x0: np.ndarray, x1: np.ndarray) -> DrivenObjects:

@@ -29,7 +29,7 @@ def resolve(
     """Positions near x1 to which the way from x0 is free of contact, for certain: the end of anybody's step.
 
     ``pliant.ccd(mesh, x0, resolved.positions)`` is empty, and so is ``pliant.check(mesh, resolved.positions)``, for all
-    pairs that are not wholly driven.
+    pairs of elements that are not both driven, with all of their vertices.
 
     Parameters
     ----------
@@ -37,7 +37,8 @@ def resolve(
     x0, x1 : (n, 3) floats
         Positions at the start, which are free of intersections, and those proposed for the end of the step.
     inverse_mass : (n,) floats, optional
-        0 for driven vertices, which go to x1; default: 1 everywhere. Whatever the unit, impulses have the inverse.
+        0 for driven vertices, which go to x1 or wait; default: 1 everywhere. Whatever the unit, impulses have the
+        inverse. With 0 everywhere nothing is resolved: the result is x1.
     thickness : float
         Gap that is aimed at; what is guaranteed is that nothing touches.
     friction : float
@@ -48,7 +49,8 @@ def resolve(
         Impulses aim at letting a pair with a smaller gap come no nearer; default: a tenth of the thickness, and
         without one a thousandth of the mean length of the edges.
     objects : (n,) integers, optional
-        A label for each vertex; default: connected components. Driven vertices of one object wait together.
+        A label for each vertex; default: connected components. Driven vertices of one object wait together; pins of one
+        cloth may have labels of their own.
     pinched : {"wait", "raise"}
         What driven objects do where nothing else helps.
     tangled : {"raise", "keep"}

@@ -15,7 +15,8 @@ from pliant.runtime.tally import Stage
 class Resolved:
     """Positions near those proposed, to which the way is free of contact.
 
-    positions : (n, 3) float64; the motion from x0 to them is proven free, for all pairs that are not wholly driven
+    positions : (n, 3) float64; the motion from x0 to them is proven free, for all pairs of elements that are not both
+        driven (all vertices of an element are)
     changed : (n,) bool, which vertices are not where they were proposed to be
     displacement : (n, 3) float64, positions - x1
     rounds : how often impulses were computed after a query
@@ -27,7 +28,7 @@ class Resolved:
     planes : how many pairs were left to plane certificates, which is where momentum is lost
     driven_objects : (d,) labels of the objects that have driven vertices
     shares : (d,) float64, how much of its motion each of them has made; below 1 where it had to wait
-    driven_pairs : how many pairs of features meet whose vertices are all driven, which are not resolved
+    driven_pairs : how many pairs of features meet that belong to driven elements alone, which are not resolved
     touching_pairs : how many pairs touch at x0 and were left as they are; 0 unless ``tangled="keep"``
     stages : what every stage of all queries did
     """

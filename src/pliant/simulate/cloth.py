@@ -11,7 +11,9 @@ import numpy as np
 
 from pliant.engine.plan import Tuning
 from pliant.mesh.triangles import TriMesh, as_mesh
+from pliant.response.driven import PinchedError
 from pliant.response.resolver import Resolver
+from pliant.results.resolved import Resolved
 from pliant.runtime.arrays import ShapeError, as_floats, as_number, as_positions, thread_count
 from pliant.runtime.reading import FileError
 from pliant.runtime.threads import ThreadPool
@@ -24,7 +26,7 @@ from pliant.simulate.joints import links_of_joints
 from pliant.simulate.links import Links, joined
 from pliant.simulate.materials import Material
 from pliant.simulate.newton import Minimiser, Outcome, Step, Tolerances
-from pliant.simulate.scene import Scene, materials_of, rest_of, sheet_of, warn_of_size
+from pliant.simulate.scene import Scene, materials_of, rest_of, sheet_of, warn_of_size, warn_of_tearing
 from pliant.simulate.settings import GRAVITY, UP, Settings
 
 LEAST_THICKNESS = 0.15  # of the mean edge, where none is given: thinner cloth costs more rounds
@@ -117,7 +119,7 @@ class Cloth:
         self._driven = Driven(self._scene.groups)
         self._x: np.ndarray = self._scene.x.copy()
         self._v: np.ndarray = np.zeros_like(x)
-        self._time, self._steps = 0.0, 0
+        self._time, self._steps, self._is_torn = 0.0, 0, False
         self._watch: Callable[[np.ndarray, Frame], object] | None = None
         warn_of_size(x, self.settings)
 
@@ -292,12 +294,12 @@ class Cloth:
             self._step_to(0.5 * (self._time + end), depth + 1)
             return self._step_to(end, depth + 1)
         clock.append(perf_counter())
-        resolved = self._resolver.resolve(x0, x1)
+        resolved = self._resolve(x0, x1)
         if len(resolved.contacts) and _largest(resolved.displacement[:n]) > IMPACT * self._edge:
             x1[:n] = resolved.positions[:n]
             links = [*fixed, impact_links(resolved.contacts, self._rubbing, x0)]
             outcome = _both(outcome, self._solve(x0, aim, links, seconds, x1))
-            resolved = self._resolver.resolve(x0, x1)
+            resolved = self._resolve(x0, x1)
         clock.append(perf_counter())
         frame = self._accept(resolved, end, seconds, len(near), outcome)
         return replace(frame, times=StepTimes(*np.diff(clock).tolist()))
@@ -312,20 +314,28 @@ class Cloth:
         )
         return self._minimiser.solve(step, self._air, tolerances, x)
 
+    def _resolve(self, x0: np.ndarray, x1: np.ndarray) -> Resolved:
+        try:
+            return self._resolver.resolve(x0, x1)
+        except PinchedError as error:
+            raise PinchedError(error.objects, error.shares, self._scene.names) from None
+
     def _accept(self, resolved: Any, end: float, seconds: float, near: int, outcome: Outcome) -> Frame:
         """The end of a step becomes the start of the next one."""
         n = len(self._v)
         x = np.array(resolved.positions)
         v = (x[:n] - self._x[:n]) / seconds
         shares = dict(zip(np.asarray(resolved.driven_objects).tolist(), np.asarray(resolved.shares).tolist()))
-        of_groups = np.array([shares.get(label, 1.0) for label in self._scene.labels_of_groups])
+        of_groups = np.array([shares.get(label, 1.0) for label in self._scene.names])
         self._driven.note(of_groups)
         before, self._x, self._v, self._time = self._x, x, v, end
         self._steps += 1
+        stretch = self._minimiser.membrane.stretch(x[:n])
+        self._is_torn = self._is_torn or warn_of_tearing(self._scene, self._own, stretch)
         stats = StepStats(
             seconds, outcome.newton, outcome.linear, near, len(resolved.contacts), resolved.rounds,
             _largest(resolved.displacement[:n]), self._driven.lag(x, end), self._energies(x[:n], v),
-            float(self._minimiser.membrane.stretch(x[:n]).max(initial=1.0)),
+            float(stretch.max(initial=1.0)),
         )  # fmt: skip
         frame = self._frame(stats)
         if self._watch is not None:

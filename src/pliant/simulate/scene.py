@@ -16,6 +16,7 @@ from pliant.simulate.membrane import membrane_of
 from pliant.simulate.newton import Sheet
 from pliant.simulate.settings import Settings
 
+MOST_STRETCH = 10.0  # of a face: no cloth follows further
 TALLEST = 50.0  # m: what is larger is probably in other units
 
 
@@ -23,7 +24,7 @@ class Scene(NamedTuple):
     """Cloth and obstacles as one mesh of N vertices.
 
     x : (N, 3); free : (N,) bool; objects : (N,) labels; friction : of the cloth; of_obstacles : (N,), -1 of the cloth
-    groups : vertices and paths of what is driven; labels_of_groups : their objects
+    groups : vertices and paths of what is driven; names : of each group, by its label in objects
     """
 
     mesh: TriMesh
@@ -33,25 +34,32 @@ class Scene(NamedTuple):
     friction: float
     of_obstacles: np.ndarray
     groups: list
-    labels_of_groups: list
+    names: dict[int, str]
+
+    @property
+    def pin_count(self) -> int:
+        """Groups of pins come before those of obstacles."""
+        return sum(name.startswith("pin") for name in self.names.values())
 
     @staticmethod
     def of(own: TriMesh, x: np.ndarray, obstacles: list, pins: list, mass: np.ndarray, friction: float) -> Scene:
         friction = as_number(friction, "friction", 0.0, 10.0)
-        meshes, positions, groups, labels = [own], [x], [], []
+        meshes, positions, groups, names = [own], [x], [], dict[int, str]()
         objects = np.zeros(len(x), np.int64)
         objects[: own.vertex_limit] = np.maximum(own.components, 0)
         next_label, begin = int(objects.max(initial=0)) + 1, len(x)
-        for pin in pins:
+        for number, pin in enumerate(pins):  # each waits by itself: a hand that is stuck does not stop the other
             groups.append((pin.vertices.astype(np.int64), pin.path))
-            labels.append(int(objects[pin.vertices[0]]) if len(pin.vertices) else -1)
+            objects[pin.vertices] = next_label
+            names[next_label] = f"pin {number}"
+            next_label += 1
         coefficient = [np.full(len(x), -1.0)]
-        for obstacle in obstacles:
+        for number, obstacle in enumerate(obstacles):
             if not isinstance(obstacle, Obstacle):
                 raise OptionError(f"obstacles must be of pliant.simulate.Obstacle, not {obstacle!r}")
             count = len(obstacle.x)
             groups.append((np.arange(begin, begin + count), obstacle.path))
-            labels.append(next_label)
+            names[next_label] = f"obstacle {number}"
             meshes.append(obstacle.mesh)
             positions.append(obstacle.x)
             objects = np.concatenate((objects, np.full(count, next_label)))
@@ -63,7 +71,7 @@ class Scene(NamedTuple):
             free[pin.vertices] = False
         return Scene(
             _joined(meshes, [len(one) for one in positions]), np.concatenate(positions), free, objects, friction,
-            np.concatenate(coefficient), groups, labels,
+            np.concatenate(coefficient), groups, names,
         )  # fmt: skip
 
 
@@ -114,6 +122,25 @@ def sheet_of(
     edges = own.edges
     length = np.linalg.norm(rest[edges[:, 0]] - rest[edges[:, 1]], axis=1)
     return Sheet(mass, membrane, bending), float(length.mean())
+
+
+def warn_of_tearing(scene: Scene, own: TriMesh, stretch: np.ndarray) -> bool:
+    """Where pins pull cloth further than it follows; returns whether they do. stretch : (m,) of the faces, 1 at rest"""
+    if not stretch.max(initial=1.0) > MOST_STRETCH:
+        return False
+    worst = int(np.argmax(stretch))
+    torn = own.faces[stretch > MOST_STRETCH]
+    pins = [np.isin(torn, group).any() for group, _ in scene.groups[: scene.pin_count]]
+    if not any(pins):  # further away in this cloth
+        components = own.components[own.faces[worst, 0]]
+        pins = [(own.components[group] == components).any() for group, _ in scene.groups[: scene.pin_count]]
+    named = " and ".join(f"pin {number}" for number in np.flatnonzero(pins)[:5])
+    warnings.warn(
+        f"the cloth is torn{f' apart between {named}' if named else ''}: face {worst} is stretched "
+        f"{stretch[worst]:.3g} times",
+        stacklevel=5,
+    )
+    return True
 
 
 def warn_of_size(x: np.ndarray, settings: Settings) -> None:
