@@ -107,6 +107,14 @@ def test_the_cache_depends_on_what_kernels_import(package, name):
     assert jit._digest(package) != before
 
 
+def test_no_kernel_depends_on_what_people_see():
+    """The demo imported a name of the module of kernels: all readers, pages and scenes were taken for parts of them."""
+    sources = {jit._module(path, PACKAGE): path.read_bytes() for path in PACKAGE.rglob("*.py")}
+    names = [name for name, _ in jit._behind([one for one in sources if b"runtime.jit" in sources[one]], sources.get)]
+    assert len(names) > 50
+    assert [name for name in names if name.split(".")[1] in ("io", "simulated", "view", "commands", "frames")] == []
+
+
 def test_the_cache_outlives_changes_of_what_has_no_kernels(package):
     """A change of a reader or of a page made every user compile everything again."""
     before, reader = jit._digest(package), package / "io" / "obj.py"

@@ -14,9 +14,9 @@ from pliant.report.consoles import PlainConsole
 from pliant.report.pages import write_page
 from pliant.report.plots import write_plots
 from pliant.report.scan_sheet import write_contact_sheet
+from pliant.runtime import jit  # not from it: whoever does is taken for a module with kernels, with all it imports
 from pliant.runtime.arrays import OptionError, thread_count
 from pliant.runtime.extras import needed
-from pliant.runtime.jit import CACHE_FOLDER
 from pliant.runtime.tally import Stage, Tally
 from pliant.runtime.writing import OutputError
 
@@ -87,7 +87,7 @@ def _load_kernels(sequence: Sequence, threads: int) -> str:
 
 
 def _kernel_files() -> int:
-    return 0 if CACHE_FOLDER is None else sum(1 for _ in CACHE_FOLDER.rglob("*.nbc"))
+    return 0 if jit.CACHE_FOLDER is None else sum(1 for _ in jit.CACHE_FOLDER.rglob("*.nbc"))
 
 
 def _scan(sequence: Sequence, threads: int, console: PlainConsole) -> Scan:
