@@ -35,7 +35,7 @@ class Blender:
         for k, solid in enumerate(scene.solids):
             one = _object(f"solid{k}", solid.x, solid.faces)
             one.modifiers.new("collision", "COLLISION")
-            one.collision.thickness_outer = THICKNESS
+            one.collision.thickness_outer = THICKNESS / 3.0  # is added to the distance of the cloth
             one.collision.cloth_friction = 10.0 * FRICTION  # a scale of its own, up to 80; 5 by default
             if any(solid.velocity):
                 self._lead(one, solid)
@@ -61,7 +61,7 @@ class Blender:
             settings.vertex_group_mass = GROUP
             settings.pin_stiffness = 50.0  # the largest
         collisions.collision_quality = COLLISION_QUALITY
-        collisions.use_collision, collisions.distance_min = True, THICKNESS
+        collisions.use_collision, collisions.distance_min = True, THICKNESS * 2.0 / 3.0
         collisions.use_self_collision, collisions.self_distance_min = True, THICKNESS
         collisions.self_friction = 10.0 * FRICTION
         modifier.point_cache.frame_start, modifier.point_cache.frame_end = 1, MOST_FRAMES

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import pliant
-from bench.simulators.scenes import THICKNESS, Scene
+from bench.simulators.scenes import RATE, THICKNESS, Scene
 
 NEAR = 1.5  # thicknesses: a frame that ends with such a pair is one in contact
 
@@ -21,6 +21,7 @@ class Verdict(NamedTuple):
     first_missed: int  # the frame of the first, or -1
     worst_stretch: float  # the largest principal stretch of a triangle, 1 at rest, at the end of any frame
     last_stretch: float
+    lag: float  # m: how far what is driven is from its path at the end, at most
     touching: list[bool]  # of each frame, whether anything was near
 
 
@@ -39,7 +40,13 @@ def judge(scene: Scene, states: list[np.ndarray], threads: int) -> Verdict:
         pairs.append(len(pliant.check(mesh, before, threads=threads)))
         stretch.append(largest_stretch(scene, before[:count]))
         touching.append(len(pliant.near(mesh, before, within=NEAR * THICKNESS, threads=threads)) > 0)
-    return Verdict(max(pairs), pairs[-1], missed, first, max(stretch), stretch[-1], touching)
+    lag = _lag(scene, before, len(states) / RATE)
+    return Verdict(max(pairs), pairs[-1], missed, first, max(stretch), stretch[-1], lag, touching)
+
+
+def _lag(scene: Scene, x: np.ndarray, time: float) -> float:
+    away = np.concatenate((x[scene.driven] - scene.driven_at(time), x[len(scene.x) :] - scene.solids_at(time)))
+    return float(np.linalg.norm(away, axis=1).max(initial=0.0))
 
 
 def largest_stretch(scene: Scene, x: np.ndarray) -> float:

@@ -30,10 +30,13 @@ class _Stepped:
         self._drive(time)
         if self._count % SUBSTEPS == 0:
             self._solver.rebuild_bvh(self._state)
-        self._state.clear_forces()
-        self._solver.step(self._state, self._next, self._control, self._contacts(time), self._seconds)
+        self._advance(self._contacts(time))
         self._state, self._next = self._next, self._state
         self._count += 1
+
+    def _advance(self, contacts: Any) -> None:
+        self._state.clear_forces()
+        self._solver.step(self._state, self._next, self._control, contacts, self._seconds)
 
     def positions(self) -> np.ndarray:
         return self._state.particle_q.numpy()
@@ -75,10 +78,24 @@ class NewtonVBD(_Stepped):
             particle_edge_contact_buffer_size=EDGE_BUFFER,
         )  # fmt: skip
         super().__init__(scene, model, solver)
+        self._graphs: list[Any] = [None, None]
         self.settings = (
-            f"cloth_twist: {SUBSTEPS} substeps x {ITERATIONS} iterations, margin {1e3 * THICKNESS:g} mm, "
+            f"cloth_twist: {SUBSTEPS} substeps x {ITERATIONS} iterations, graphs, margin {1e3 * THICKNESS:g} mm, "
             f"gap {1e3 * GAP * THICKNESS:g} mm"
         )
+
+    def _advance(self, contacts: Any) -> None:
+        """As a recorded graph of launches, one for each of the two states, as its examples do; the first two
+        substeps allocate memory."""
+        which = self._count % 2
+        if self._count < 2:
+            super()._advance(contacts)
+            return
+        if self._graphs[which] is None:
+            with wp.ScopedCapture(device="cpu") as capture:  # launches are recorded, not run
+                super()._advance(contacts)
+            self._graphs[which] = capture.graph
+        wp.capture_launch(self._graphs[which])
 
     def _put(self, q: np.ndarray, time: float) -> None:
         super()._put(q, time)
