@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,8 @@ LIMIT = 300.0  # seconds of the clock for the frames of one line
 SETUP = 600.0  # and for its start: Newton compiles its kernels when it is first used
 MEMORY = 6 * 2**30  # bytes
 COLUMNS = (
-    "scene, simulator, triangles, frames, steps, CPU s free, CPU s contact, s free, s contact, pairs worst, end, "
-    "missed, stretch worst, end, lag mm, note"
+    "scene, simulator, triangles, frames, steps, CPU s free, CPU s contact, s free, s contact, : pliant, "
+    "pairs worst, end, missed, stretch worst, end, lag mm, note"
 )
 
 
@@ -40,16 +40,20 @@ def simulators(options: Options) -> None:
     report = Report(
         "simulators",
         "The same scenes in several simulators: seconds of a frame of 1/60 s without and with contact, of all threads\n"
-        "and of the clock; pairs of triangles that intersect, and contacts on the way, by pliant's own exact queries",
+        "and of the clock; CPU time in contact as a ratio to pliant's in the same frames; pairs of triangles that\n"
+        "intersect, and contacts on the way, by pliant's own exact queries",
         COLUMNS,
         options.save,
     )
-    settings = {}
+    settings: dict[str, dict[str, Any]] = {}
     try:
         for scene in scenes:
+            ours: Record | None = None  # the first of each scene, where it is asked for
             for name in names:
-                about = _line(name, scene, options, report)
-                settings |= {name: about} if about else {}
+                record = _record(name, scene, options)
+                ours = record if name == "pliant" else ours
+                _add_line(report, name, scene, record, ours)
+                settings |= {name: record.about} if record.about else {}
     finally:
         report.show()
         for name, about in settings.items():
@@ -63,41 +67,72 @@ def _chosen(given: tuple[str, ...], known: tuple[str, ...], kind: str) -> list[s
     return [name for name in known if name in given or not given]
 
 
-def _line(name: str, scene_name: str, options: Options, report: Report) -> dict[str, Any]:
-    scene = SCENES[scene_name](options.triangles or TRIANGLES)
+class Record(NamedTuple):
+    """What a run has left, and what the judge says of it."""
+
+    triangles: int
+    asked: int  # frames
+    reason: str  # why it did not come to its end, or ""
+    about: dict[str, Any]
+    times: list[FrameTime]
+    verdict: Verdict | None
+
+    @property
+    def spent(self) -> np.ndarray:
+        """(frames, 2) seconds of the clock and of all threads."""
+        return np.array(self.times, np.float64).reshape(-1, 2)
+
+    @property
+    def touching(self) -> np.ndarray:
+        return np.array(self.verdict.touching if self.verdict else (), bool)
+
+    @property
+    def counted(self) -> np.ndarray:
+        """All frames but the first: kernels are loaded and memory is allocated in it."""
+        return np.arange(len(self.times)) > 0
+
+
+def _record(name: str, scene_name: str, options: Options) -> Record:
+    triangles = options.triangles or TRIANGLES
+    scene = SCENES[scene_name](triangles)
+    frames = options.frames or scene.frames
     with tempfile.TemporaryDirectory(prefix="pliant-bench-") as folder:
-        job = Job(
-            name, scene_name, options.triangles or TRIANGLES, options.frames or scene.frames, options.threads,
-            options.limit or LIMIT, folder,
-        )  # fmt: skip
+        job = Job(name, scene_name, triangles, frames, options.threads, options.limit or LIMIT, folder)
         reason = run_in_child(job)
         about, times, states = read(Path(folder))
         verdict = judge(scene, states, options.threads) if states else None
-    cells = _cells(about, times, verdict, job.frames, reason)
+    return Record(len(scene.faces), frames, reason, about, times, verdict)
+
+
+def _add_line(report: Report, name: str, scene: str, record: Record, ours: Record | None) -> None:
     report.add(
-        scene_name, name, f"{len(scene.faces):,}", *cells,
-        scene=scene_name, simulator=name, triangles=len(scene.faces), asked=job.frames, reason=reason, about=about,
-        times=[list(spent) for spent in times], verdict=verdict._asdict() if verdict else None,
+        scene, name, f"{record.triangles:,}", *_cells(record, ours), scene=scene, simulator=name,
+        triangles=record.triangles, asked=record.asked, reason=record.reason, about=record.about,
+        times=[list(spent) for spent in record.times], verdict=record.verdict._asdict() if record.verdict else None,
     )  # fmt: skip
-    return about
 
 
-def _cells(
-    about: dict[str, Any], times: list[FrameTime], verdict: Verdict | None, asked: int, reason: str
-) -> list[str]:
+def _cells(record: Record, ours: Record | None) -> list[str]:
+    verdict = record.verdict
     if verdict is None:
-        return [f"0/{asked}", *("-" for _ in range(11)), reason]
-    spent, touching = np.array(times), np.array(verdict.touching)
-    # The first frame does not count: kernels are loaded and memory is allocated in it.
-    counted = np.arange(len(spent)) > 0
-    free, contact = (spent[counted & chosen] for chosen in (~touching, touching))
-    means = (seconds(_mean(chosen, column)) for column in (1, 0) for chosen in (free, contact))
+        return [f"0/{record.asked}", *("-" for _ in range(12)), record.reason]
+    kinds = (record.counted & ~record.touching, record.counted & record.touching)
+    means = (seconds(_mean(record.spent[kind], column)) for column in (1, 0) for kind in kinds)
+    ratio = contact_ratio(record, ours) if ours else None
     return [
-        f"{len(spent)}/{asked}", str(about["steps"]), *means,
-        f"{verdict.worst_pairs:,}", f"{verdict.last_pairs:,}", f"{verdict.missed:,}",
-        f"{100 * (verdict.worst_stretch - 1):.0f}%", f"{100 * (verdict.last_stretch - 1):.0f}%",
-        f"{1e3 * verdict.lag:.2f}", reason,
+        f"{len(record.times)}/{record.asked}", str(record.about["steps"]), *means,
+        "-" if ratio is None else f"{ratio:.2f}", f"{verdict.worst_pairs:,}", f"{verdict.last_pairs:,}",
+        f"{verdict.missed:,}", f"{100 * (verdict.worst_stretch - 1):.0f}%",
+        f"{100 * (verdict.last_stretch - 1):.0f}%", f"{1e3 * verdict.lag:.2f}", record.reason,
     ]  # fmt: skip
+
+
+def contact_ratio(record: Record, ours: Record) -> float | None:
+    """CPU time over ours, in the frames that both have done and both ended in contact."""
+    count = min(len(record.times), len(ours.times))
+    both = (record.counted & record.touching)[:count] & ours.touching[:count]
+    theirs, mine = _mean(record.spent[:count][both], 1), _mean(ours.spent[:count][both], 1)
+    return None if theirs is None or not mine else theirs / mine
 
 
 def _mean(times: np.ndarray, column: int) -> float | None:

@@ -13,7 +13,7 @@ from bench.measure import Options
 from bench.simulators import table
 from bench.simulators.judge import judge, largest_stretch
 from bench.simulators.peer import SIMULATORS, Entry
-from bench.simulators.run import Job, read, run
+from bench.simulators.run import FrameTime, Job, read, run
 from bench.simulators.scenes import DENSITY, RATE, SCENES
 
 TINY = 60
@@ -50,6 +50,7 @@ def test_the_judge_sees_what_passes_through():
     assert through.worst_pairs > 0
     assert through.last_pairs == 0
     assert through.first_missed == 1
+    assert through.lag == 0.0
     # All at once: every frame ends free, and only the way shows it.
     at_once = judge(scene, [np.array([start - 2.0 * down])], 1)
     assert at_once.worst_pairs == 0
@@ -127,6 +128,19 @@ def test_a_peer_that_fails_has_a_line_that_says_so(monkeypatch, capsys):
 def test_names_that_are_not_known():
     with pytest.raises(SystemExit, match="there is no scene 'drap'; choose from twist, drape"):
         table.simulators(Options(1, 1, False, TINY, only=("drap",)))
+
+
+def test_ratios_are_of_frames_in_contact_that_both_have_done():
+    scene = SCENES["drape"](TINY)
+    verdict = judge(scene, [np.concatenate((scene.x, scene.solids_at(0.0)))[None]], 1)
+
+    def record(cpu, touching):
+        return table.Record(0, 9, "", {}, [FrameTime(9.0, t) for t in cpu], verdict._replace(touching=touching))
+
+    ours = record([50.0, 1.0, 2.0, 4.0, 100.0], [True, False, True, True, True])
+    theirs = record([99.0, 7.0, 6.0, 12.0], [True, True, True, True])
+    assert table.contact_ratio(theirs, ours) == pytest.approx(18.0 / 6.0)
+    assert table.contact_ratio(record([1.0, 2.0], [True, False]), ours) is None
 
 
 class Diverging:
