@@ -122,9 +122,10 @@ class NewtonStyle3D(_Stepped):
             edge_aniso_ke=wp.vec3(BENDING, BENDING, BENDING),
         )  # fmt: skip
         _place(builder, scene.x)
+        alone = newton.ModelBuilder.ShapeConfig(has_shape_collision=False)  # obstacles are not tested among themselves
         for solid in scene.solids:
             mesh = newton.Mesh(solid.x, solid.faces.reshape(-1))
-            builder.add_shape_mesh(body=builder.add_body(), mesh=mesh)
+            builder.add_shape_mesh(body=builder.add_body(), mesh=mesh, cfg=alone)
         model = builder.finalize(device="cpu")
         _hold(model, scene.driven)
         # The example has a stiffness of 10, for a softer cloth; with it this one fell through the ball.

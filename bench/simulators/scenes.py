@@ -114,12 +114,12 @@ def heap(triangles: int) -> Scene:
 
 
 def pinch(triangles: int) -> Scene:
-    """A sheet that hangs by one side, between two balls that close to half of its thickness."""
+    """A sheet that hangs by one side, between two balls that close to a tenth of its thickness."""
     faces, rest = _sheet(triangles, 0.5, 0.5)
     x = np.column_stack((np.zeros(len(rest)), rest[:, 0], rest[:, 1]))
     driven = np.flatnonzero(rest[:, 1] > 0.5 - 1e-9)
     radius, start, speed = 0.1, 0.02, 0.1
-    until = (start - 0.25 * THICKNESS) / speed
+    until = (start - 0.05 * THICKNESS) / speed
     balls = (
         _ball(radius, (-radius - start, 0.25, 0.2), (speed, 0.0, 0.0), until),
         _ball(radius, (radius + start, 0.25, 0.2), (-speed, 0.0, 0.0), until),
