@@ -13,7 +13,7 @@ from pliant.simulate.levels import levels_of
 from pliant.simulate.linear import System
 from pliant.simulate.links import Links, joined, no_links, springs_of
 from pliant.simulate.membrane import MembraneStep, membrane_of
-from pliant.simulate.multilevel import room_for, solve_multilevel
+from pliant.simulate.multilevel import prepare_levels, room_for, solve_multilevel
 from tests.simulate.sheets import sheet
 
 COTTON = MATERIALS["cotton"]
@@ -71,7 +71,8 @@ def dense(one: System) -> np.ndarray:
 def solved(one: System, gradient: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
     levels = levels_of(one.rows, one.bend_rows, one.bend_values, one.free)
     out = np.full((len(one.free), 3), np.nan)
-    count = solve_multilevel(one, levels, gradient, (tolerance, 500), room_for(one), out)
+    prepare_levels(one, levels)
+    count = solve_multilevel(one, levels, gradient, (tolerance, 0.0, 500), room_for(len(one.free)), out)
     return out, count
 
 

@@ -309,9 +309,9 @@ class Cloth:
         step = Step(
             seconds, x0, aim, joined(links), settings.slip_speed * settings.scale * seconds, self._scene.free[:n].copy()
         )
-        tolerances = Tolerances(
-            int(settings.newton), settings.tolerance * self._edge, settings.linear_tolerance, MOST_LINEAR
-        )
+        speed = settings.tolerance * self._edge / seconds
+        gain = speed**2 * float(self._sheet.mass.sum())
+        tolerances = Tolerances(int(settings.newton), gain, settings.linear_tolerance, MOST_LINEAR)
         return self._minimiser.solve(step, self._air, tolerances, x)
 
     def _resolve(self, x0: np.ndarray, x1: np.ndarray) -> Resolved:

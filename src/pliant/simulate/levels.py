@@ -175,8 +175,9 @@ def _product_weights(start, columns, values, hats, out):
 
 
 @helper
-def sum_level(start, columns, blocks, scale, level):
+def sum_level(rows, blocks, scale, level):
     """The matrix of a level from the blocks of the one below; at the finest, bending comes with its scale."""
+    start, columns = rows.start, rows.columns
     out, hats, slots = level.blocks, level.hats, level.slots
     for k in range(len(out)):
         d = scale * level.bend[k]

@@ -38,6 +38,23 @@ class Links(NamedTuple):
     matrix: np.ndarray
 
 
+class PullingLinks(NamedTuple):
+    """Those links whose matrix is not 0: most pairs that are near do not touch.
+
+    vertices : (k, 4) int32; weights : (k, 4) float64; matrix : (k, 6) float64
+    """
+
+    vertices: np.ndarray
+    weights: np.ndarray
+    matrix: np.ndarray
+
+
+def pulling(links: Links) -> PullingLinks:
+    """The links that ``pull_links`` gave a matrix."""
+    pulls = (links.matrix[:, 0] != 0.0) | (links.matrix[:, 3] != 0.0) | (links.matrix[:, 5] != 0.0)
+    return PullingLinks(links.vertices[pulls], links.weights[pulls], links.matrix[pulls])
+
+
 def no_links(count: int = 0) -> Links:
     return Links(
         np.zeros((count, 4), np.int32), np.zeros((count, 4)), np.zeros(count, np.int8), np.zeros((count, 3)),
