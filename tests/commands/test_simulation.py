@@ -10,6 +10,7 @@ import pytest
 import pliant
 from pliant.scenes.shapes import icosphere, weave
 from pliant.simulate import Cloth
+from pliant.simulated import cache
 from tests.shapes.command_line import Call, write_obj
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -114,6 +115,21 @@ def test_a_tangled_start_is_named(call: Call, files: Path):
     assert not Path("out.npz").exists()
 
 
+def test_a_built_in_scene_is_simulated_once(call: Call, files: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cache, "user_cache", lambda kind: files)
+    how = ["simulate", "cloth_ball", "--triangles", "300", "--frames", "3"]
+    first, again, anew = call(*how), call(*how, "--json"), call(*how, "--no-cache", "--json")
+    title = "cloth_ball: 220 triangles of cloth, 82 of obstacles, 3 frames at 100 per second\n2 steps, "
+    assert first.out.startswith(title)
+    assert "From disk" in call(*how).out
+    assert (again.json["cached"], anew.json["cached"]) == (True, False)
+    assert again.json["frames"] == anew.json["frames"]
+    exported = call("scenes", "simulated_cloth_ball", "--triangles", "300", "--frames", "3", "--output", "a.npz")
+    assert exported.code == 0
+    assert len(pliant.Sequence.open("a.npz").faces) == 302
+    assert "did you mean 'funnel'" in call("simulate", "funel").err
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -126,6 +142,8 @@ def test_a_tangled_start_is_named(call: Call, files: Path):
         ("drape cloth.obj --triangles 3", "--triangles is for built-in scenes"),
         ("drape cloth.obj --on ball.obj --output ball.obj", "would replace a file that is read"),
         ("nobody.toml", "nobody.toml"),
+        ("cloth.obj", "meshes of cloth come after the word drape"),
+        ("cloth_ball --triangles 3", "triangles=3 must be a whole number of at least 200"),
         ("a.toml b.toml", "one scene at a time"),
         ("a.toml --material silk", "--material is for drape"),
         ("drape cloth.obj --restore cloth.obj --frames 2", "cloth.obj"),

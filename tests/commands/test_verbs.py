@@ -270,7 +270,8 @@ class TestOthers:
         listed = call("scenes", "--json")
         names = [one["name"] for one in listed.json["scenes"]]
         assert listed.code == 0
-        assert names == [*pliant.scenes.names(), *pliant.scenes.volume_names(), *pliant.scenes.character_names()]
+        by_formula = [*pliant.scenes.names(), *pliant.scenes.volume_names(), *pliant.scenes.character_names()]
+        assert names == by_formula + [f"simulated_{name}" for name in pliant.simulated.names()]
         assert "20,000 triangles" in call("scenes").out
 
     def test_words_are_not_cut_on_a_terminal(self, call: Call, monkeypatch: pytest.MonkeyPatch):

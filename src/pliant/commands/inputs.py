@@ -29,6 +29,7 @@ from pliant.mesh.welding import Merging, merging_of
 from pliant.runtime.arrays import MeshError, OptionError, ShapeError
 from pliant.runtime.reading import FileError
 from pliant.scenes import VolumeScene
+from pliant.simulated.built_in import PREFIX
 
 MOST_OF_STANDARD_INPUT = 4 << 30  # bytes, kept on a disk that is not ours to fill
 SOLID = ("tetra", "hexahedron", "wedge", "pyramid")
@@ -160,7 +161,7 @@ def open_frames(run: Run, files: list[Path], how: Opening = Opening()) -> Opened
     if len(files) == 1 and not path.is_dir() and is_pattern(path):
         require_numbered(files_of(path))
     scenes = pliant.scenes
-    known = (*scenes.names(), *scenes.volume_names(), *scenes.character_names())
+    known = (*scenes.names(), *scenes.volume_names(), *scenes.character_names(), *_simulated_names())
     merge, wanted = how.merge, {"displacement": run.displacement}
     if len(files) > 1:
         sequence = _listed(files, mesh=how.mesh, rate=how.rate, **wanted)
@@ -212,6 +213,10 @@ def load_mesh_or_frames(run: Run, files: list[Path], how: Opening, ending: str |
     return read_mesh(run, path), sequence
 
 
+def _simulated_names() -> tuple[str, ...]:
+    return tuple(PREFIX + name for name in pliant.simulated.names())
+
+
 def load_scene(name: str, size: int | None = None, frames: int | None = None, seed: int = 0) -> Sequence:
     """An embedded scene; one of cells has their boundary for faces."""
     try:
@@ -219,7 +224,10 @@ def load_scene(name: str, size: int | None = None, frames: int | None = None, se
             return _volume_scene(pliant.scenes.load_volume(name, size, frames or 12, seed))
         if name in pliant.scenes.character_names():
             raise OptionError(f"{name} is a character: pliant character {name} --clip ... --output FILE plays it")
-        scene = pliant.scenes.load(name, size, frames, seed)
+        if name in _simulated_names():
+            scene = pliant.simulated.load(name, size, frames, seed)
+        else:
+            scene = pliant.scenes.load(name, size, frames, seed)
     except MeshError:
         raise
     except ValueError as error:  # a wrong name or size

@@ -55,8 +55,8 @@ def _list_scenes(run: Run) -> int:
 
     shown = table(("name", "size", "frames", "what it is"), ("name", "what it is"))
     rows = []
-    for scene in pliant.scenes.catalogue():
-        unit = "triangles" if scene.kind == "surface" else "cells"
+    for scene in (*pliant.scenes.catalogue(), *pliant.simulated.catalogue()):
+        unit = "triangles" if scene.kind in ("surface", "simulated") else "cells"
         size = scene.kind if scene.size is None else f"{scene.size:,} {unit}"
         shown.add_row(scene.name, size, str(scene.frames or ""), scene.about)
         sizes = {} if scene.size is None else {unit: scene.size, "frames": scene.frames}

@@ -14,13 +14,14 @@ from pliant.frames.scanning import scan
 from pliant.frames.sequence import Sequence
 from pliant.report.outputs import Result, number_or_none
 from pliant.report.tables import count
-from pliant.runtime.arrays import OptionError
 from pliant.runtime.terminal import complain
 from pliant.simulate.settings import Settings
+from pliant.simulated.built_in import setup as setup_of
+from pliant.simulated.cache import keep, place_of, read_kept
 from pliant.simulated.draping import draped
-from pliant.simulated.recording import Recording, Row
+from pliant.simulated.plan import Setup
+from pliant.simulated.recording import Recording, Row, cloth_alone
 from pliant.simulated.scene_file import read_scene
-from pliant.simulated.setup import Setup
 from pliant.simulated.starts import require_free_start
 
 DRAPE = "drape"
@@ -35,7 +36,6 @@ class Asked(NamedTuple):
     step: float | None
     triangles: int | None
     seed: int
-    cache: bool
 
 
 class How(NamedTuple):
@@ -45,6 +45,7 @@ class How(NamedTuple):
     save: Path | None
     restore: Path | None
     culling: str
+    cache: bool
 
 
 class Chosen(NamedTuple):
@@ -53,6 +54,7 @@ class Chosen(NamedTuple):
     setup: Setup
     output: Path | None = None
     with_obstacles: bool = False
+    is_built_in: bool = False
 
 
 class Done(NamedTuple):
@@ -91,7 +93,9 @@ def choose(run: Run, what: list[str], given: dict[str, Any], asked: Asked) -> Ch
         scene = read_scene(first)
         run.reads(scene.files)
         return Chosen(_sized(scene.setup, asked), scene.output, scene.with_obstacles)
-    raise OptionError(f"{first}: is neither a scene file (.toml) nor the word drape")
+    if Path(first).exists() or Path(first).suffix:
+        raise fault(f"{first}: is no scene file, which ends in .toml; meshes of cloth come after the word drape")
+    return Chosen(_sized(setup_of(first, asked.triangles, asked.seed), asked), is_built_in=True)
 
 
 def _drape(files: list[str], given: dict[str, Any], asked: Asked) -> Setup:
@@ -127,13 +131,14 @@ def _sized(setup: Setup, asked: Asked) -> Setup:
 def done(run: Run, chosen: Chosen, how: How) -> Done:
     """Simulate it; Ctrl-C leaves what is done."""
     setup = chosen.setup
+    place = place_of(setup) if how.cache and chosen.is_built_in else None
+    kept = None if place is None else read_kept(place, setup.frames)
+    if kept is not None:
+        run.say(_title(setup, len(kept.sequence.faces)))
+        run.say("From disk: simulated before; --no-cache does it again.", style="dim")
+        return Done(setup, kept.sequence, cloth_alone(setup, kept.sequence), kept.rows, kept.seconds, cached=True)
     recording = Recording(setup, tuning=pliant.Tuning(culling=how.culling), threads=run.threads)
-    triangles = len(recording.cloth.mesh.faces)
-    free = len(setup.faces)
-    run.say(
-        f"{setup.name}: {count(free, 'triangle')} of cloth, {triangles - free:,} of obstacles, "
-        f"{count(setup.frames, 'frame')} at {setup.rate:g} per second"
-    )
+    run.say(_title(setup, len(recording.cloth.mesh.faces)))
     if how.restore is not None:
         recording.cloth.restore(how.restore)
     interrupted = False
@@ -147,13 +152,20 @@ def done(run: Run, chosen: Chosen, how: How) -> Done:
             interrupted = True
     if interrupted:
         complain(f"interrupted: {len(recording.rows)} of {count(setup.frames, 'frame')} are done, and kept")
+    elif place is not None:
+        keep(place, recording)
     if how.save is not None:
         recording.cloth.save(how.save)
         run.wrote(how.save)
-    return Done(
-        setup, recording.sequence(), recording.sequence(obstacles=False), recording.rows, recording.seconds,
-        recording.verified, interrupted,
-    )  # fmt: skip
+    whole = recording.sequence()
+    alone = cloth_alone(setup, whole)
+    return Done(setup, whole, alone, recording.rows, recording.seconds, recording.verified, interrupted)
+
+
+def _title(setup: Setup, triangles: int) -> str:
+    free = len(setup.faces)
+    sizes = f"{count(free, 'triangle')} of cloth, {triangles - free:,} of obstacles"
+    return f"{setup.name}: {sizes}, {count(setup.frames, 'frame')} at {setup.rate:g} per second"
 
 
 def summary(made: Done) -> str:

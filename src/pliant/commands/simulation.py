@@ -84,12 +84,13 @@ def simulate(
         raise fault("--frames and --seconds say the same: give one of them")
     given = {"on": on, "material": material, "thickness": thickness, "pins": pins, "friction": friction}
     given |= {"units": units and units.value, "up": up and up.value}
-    asked = simulating.Asked(frames, seconds, rate, step, triangles, seed, cache and not (verify or restore or save))
+    asked = simulating.Asked(frames, seconds, rate, step, triangles, seed)
+    cache = cache and not (verify or restore or save)  # these need the simulation itself
     chosen = simulating.choose(run, what, given, asked)
     if output is None and chosen.output is not None:
         output = chosen.output
         run.take_outputs_of_run(0, {"the output of the scene file": output})
-    done = simulating.done(run, chosen, simulating.How(verify, save, restore, culling.value))
+    done = simulating.done(run, chosen, simulating.How(verify, save, restore, culling.value, cache))
     words = simulating.summary(done)
     run.say(words, style="bold")
     if output is not None:

@@ -73,7 +73,7 @@ _CHARACTERS = {"human": "human", "horse": "horse", "arm": "limbs", "leg": "limbs
 class Listed(NamedTuple):
     """One line of the catalogue.
 
-    kind : "surface", "volume" or "character"
+    kind : "surface", "volume" or "character"; "simulated" of `pliant.simulated.catalogue`
     size, frames : about how many triangles or cells, and how many frames, unless asked otherwise; None for characters
     """
 
@@ -90,14 +90,14 @@ def catalogue() -> tuple[Listed, ...]:
     for kind, makers in (("surface", _SCENES), ("volume", _VOLUME_SCENES)):
         for name, maker in makers.items():
             size, frames, _ = (one.default for one in inspect.signature(maker).parameters.values())
-            rows.append(Listed(name, kind, size, frames, _first_words(maker)))
+            rows.append(Listed(name, kind, size, frames, first_words(maker)))
     for name, module in _CHARACTERS.items():
         maker = getattr(import_module(f"pliant.scenes.{module}"), name)
-        rows.append(Listed(name, "character", None, None, _first_words(maker)))
+        rows.append(Listed(name, "character", None, None, first_words(maker)))
     return tuple(rows)
 
 
-def _first_words(maker: object) -> str:
+def first_words(maker: object) -> str:
     """What the docstring begins with, up to a comma that comes after some words: what is behind it may be left out."""
     text = " ".join((inspect.getdoc(maker) or "").split())
     first, *others = re.split(r"[.:;] |\.$", text.partition(" (")[0])[0].split(", ")

@@ -34,7 +34,7 @@ def funnel(triangles: int = 64_000, frames: int = 10, seed: int = 0) -> Scene:
     cloth = np.stack([_slide(flat, h, phases, lift, k) for k in range(frames)])
 
     angle = 2 * math.pi / wide * wall_uv[:, 0]
-    r, z, _ = _wall(4.0 * wall_uv[:, 1] / high - 1.4)
+    r, z, _ = funnel_wall(4.0 * wall_uv[:, 1] / high - 1.4)
     wall = np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
     turn = 0.6 * np.arange(frames)
     shake = 0.3 * h * np.stack([np.cos(turn) - 1, np.sin(turn), 0.5 * np.sin(turn)], axis=1)
@@ -48,7 +48,7 @@ def _slide(flat: np.ndarray, h: float, phases: np.ndarray, lift: float, k: int) 
     # The cloth ends in half a sphere that closes the neck; from there on it lies on the wall.
     end = NECK * math.pi / 2
     depth = end + 0.5 + 1.2 * h * k
-    r, z, slope = _wall(s - depth)
+    r, z, slope = funnel_wall(s - depth)
     ball = s < end
     slope[ball] = s[ball] / NECK
     r[ball] = NECK * np.sin(slope[ball])
@@ -60,7 +60,7 @@ def _slide(flat: np.ndarray, h: float, phases: np.ndarray, lift: float, k: int) 
     return gathered(around, surface, folds, phases, h, k)
 
 
-def _wall(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def funnel_wall(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Radius, height and slope, each (n,), of the funnel at distances t (n,) along its wall from its neck on."""
     table = np.linspace(-3, 6, 2001)
     slope = math.pi / 2 - (math.pi / 2 - CONE) * smoothstep(table, 0, 0.5)

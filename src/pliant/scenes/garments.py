@@ -19,7 +19,7 @@ def bishop(triangles: int = 124_000, frames: int = 10, seed: int = 0) -> Scene:
     presses into them. Objects 0, 1 and 2 are the clothes, the rest is the body: a torso only in small scenes.
     """
     phases = np.random.default_rng(seed).uniform(0, 2 * math.pi, (4, 4))
-    top_faces, top_at = _tube(triangles // 10, aspect=1.4)
+    top_faces, top_at = tube(triangles // 10, aspect=1.4)
     cape_faces, cape_at = _sheet(triangles // 3, aspect=3.5)
     h = 6.0 / math.sqrt(0.45 * triangles / 2 * 9.0)
     time = min(0.3, 4 * h) * np.arange(frames)
@@ -29,7 +29,7 @@ def bishop(triangles: int = 124_000, frames: int = 10, seed: int = 0) -> Scene:
     angle = 0.6 * np.arange(frames) + phases[3, 1]
     shake = 0.6 * h * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)[:, None]
     body = [(faces, x + shake) for faces, x in doll(triangles // 10, np.array(arms), np.array(legs))]
-    skirt_faces, skirt_at = _tube(triangles - len(top_faces) - len(cape_faces) - _count(body), aspect=9.0)
+    skirt_faces, skirt_at = tube(triangles - len(top_faces) - len(cape_faces) - _count(body), aspect=9.0)
 
     skirt, top, cape = [], [], []
     for k in range(frames):
@@ -37,7 +37,7 @@ def bishop(triangles: int = 124_000, frames: int = 10, seed: int = 0) -> Scene:
         top.append(_top(top_at, h, phases[1], k))
         cape.append(_cape(cape_at, h, phases[2], k, time[k]))
     cloth = [(skirt_faces, np.stack(skirt)), (top_faces, np.stack(top)), (cape_faces, np.stack(cape))]
-    return join("bishop", [(faces, _danced(x, time, phases[3])) for faces, x in [*cloth, *body]])
+    return join("bishop", [(faces, danced(x, time, phases[3])) for faces, x in [*cloth, *body]])
 
 
 def _skirt(at: np.ndarray, h: float, phases: np.ndarray, k: int, time: float) -> np.ndarray:
@@ -78,21 +78,21 @@ def flamenco(triangles: int = 49_000, frames: int = 10, seed: int = 0) -> Scene:
     rng = np.random.default_rng(seed)
     phases = rng.uniform(0, 2 * math.pi, (6, 4))
     tiers = 4 if triangles >= 1000 else 1
-    ruffle_faces, ruffle_at = _tube(round(0.64 * triangles / tiers), aspect=24.0)
+    ruffle_faces, ruffle_at = tube(round(0.64 * triangles / tiers), aspect=24.0)
     h = 4.7 / math.sqrt(0.16 * triangles / 2 * 24)
     time = min(0.7, 7 * h) * np.arange(frames)
     spin = min(0.5, 4 * h) * np.arange(frames)
     legs = [swing(0.2 * side * np.sin(time + phases[5, 0]), 0.1, side) for side in (1, -1)]
     arms = [swing(2.4 - 0.3 * side * np.sin(time + phases[5, 0]), 0.9, side) for side in (1, -1)]
     body = doll(triangles // 8, np.array(arms), np.array(legs))
-    skirt_faces, skirt_at = _tube(triangles - tiers * len(ruffle_faces) - _count(body), aspect=3.0)
+    skirt_faces, skirt_at = tube(triangles - tiers * len(ruffle_faces) - _count(body), aspect=3.0)
 
     parts = [(skirt_faces, np.stack([_long_skirt(skirt_at, h, phases[4], k) for k in range(frames)]))]
     for tier in range(tiers):
         x = np.stack([_ruffle(ruffle_at, tier, h, phases[tier], k) for k in range(frames)])
         parts.append((ruffle_faces, x))
-    parts = [(faces, _whirled(x, time, phases[4])) for faces, x in parts]
-    return join("flamenco", [(faces, _danced(x, time, phases[5], spin=spin)) for faces, x in [*parts, *body]])
+    parts = [(faces, whirled(x, time, phases[4])) for faces, x in parts]
+    return join("flamenco", [(faces, danced(x, time, phases[5], spin=spin)) for faces, x in [*parts, *body]])
 
 
 def _long_skirt(at: np.ndarray, h: float, phases: np.ndarray, k: int) -> np.ndarray:
@@ -130,19 +130,19 @@ def falling(triangles: int = 172_000, frames: int = 10, seed: int = 0) -> Scene:
     arms = [swing(1.6 + 0.3 * side * np.sin(time + phases[3, 0]), 1.0, side) for side in (1, -1)]
     parts = doll(triangles // 10, np.array(arms), np.array(legs))
     if triangles >= 1000:
-        faces, at = _tube(triangles // 12, aspect=0.8)
+        faces, at = tube(triangles // 12, aspect=0.8)
         sleeves = [
             (faces, np.stack([_sleeve(at, side, arm[k], h, phases[2], k) for k in range(frames)]))
             for side, arm in zip((1, -1), arms)
         ]
         parts = [*sleeves, *parts]
-    robe_faces, robe_at = _tube(triangles - _count(parts), aspect=3.5)
+    robe_faces, robe_at = tube(triangles - _count(parts), aspect=3.5)
     wrinkles = np.stack([smooth_noise(rng, robe_at * (1.2 / h, 1.35 / h), 9) for _ in range(2)])
     robe = np.stack([_robe(robe_at, wrinkles, h, phases[0], k, time[k]) for k in range(frames)])
     parts = [(robe_faces, robe), *parts]
     steps = np.arange(frames)[:, None, None]
     drop = h * (2.2 * steps + 0.05 * steps**2) * (0, 0, 1)
-    return join("falling", [(faces, _danced(x, time, phases[3], tilt=0.9) - drop) for faces, x in parts])
+    return join("falling", [(faces, danced(x, time, phases[3], tilt=0.9) - drop) for faces, x in parts])
 
 
 def _robe(at: np.ndarray, wrinkles: np.ndarray, h: float, phases: np.ndarray, k: int, time: float) -> np.ndarray:
@@ -175,7 +175,7 @@ def _sleeve(at: np.ndarray, side: int, arm: np.ndarray, h: float, phases: np.nda
     return joint + way[:, None] * arm + (r * np.cos(around))[:, None] * one + (r * np.sin(around))[:, None] * two
 
 
-def _tube(triangles: int, aspect: float) -> Part:
+def tube(triangles: int, aspect: float) -> Part:
     """Faces (m, 3) of a tube, and for every vertex (n, 2) an angle and the way down from 0 to 1."""
     triangles = max(6, triangles)
     nu = max(3, min(grid_cells(triangles, aspect)[0], triangles // 2))
@@ -205,7 +205,7 @@ def _closer_above(v: np.ndarray) -> np.ndarray:
     return v * (0.4 + 0.6 * v)
 
 
-def _whirled(x: np.ndarray, time: np.ndarray, phases: np.ndarray) -> np.ndarray:
+def whirled(x: np.ndarray, time: np.ndarray, phases: np.ndarray) -> np.ndarray:
     """Positions (f, n, 3) turned around the z axis, the more the lower, as what lags behind a turn is."""
     angle = 0.5 * np.sin(time + phases[1])[:, None] * (1.1 - x[:, :, 2]) ** 2
     cos, sin = np.cos(angle), np.sin(angle)
@@ -213,7 +213,7 @@ def _whirled(x: np.ndarray, time: np.ndarray, phases: np.ndarray) -> np.ndarray:
     return np.stack([cos * a - sin * b, sin * a + cos * b, c], axis=2)
 
 
-def _danced(
+def danced(
     x: np.ndarray, time: np.ndarray, phases: np.ndarray, tilt: float = 0.0, spin: float | np.ndarray = 0.0
 ) -> np.ndarray:
     """Positions (f, n, 3) moved as one: turned around the z axis, leaning and swaying."""

@@ -46,6 +46,17 @@ def squishy_ball(triangles: int = 1_000_000, frames: int = 10, seed: int = 0) ->
     return Scene("squishy_ball", faces, x, np.zeros(len(skin.site), dtype=np.int64))
 
 
+def straight(triangles: int) -> tuple[np.ndarray, np.ndarray]:
+    """Faces (m, 3) and points (n, 3) of such a ball at rest: its tentacles stand off straight, none touches another."""
+    cut = _Cut.of(triangles)
+    faces, skin = _grow(cut)
+    radius = THICKNESS * math.sqrt(4 * math.pi / cut.tentacles)
+    length = min(1.0, 0.45 * (MOST_TENTACLES / cut.tentacles) ** 0.25)
+    none = np.zeros_like(skin.feet)
+    pose = _Pose(np.ones(3), 0.0, none, none[:, :2], np.full(len(none), -100.0), 1.0)
+    return faces, _posed(skin, pose, _axes(skin.feet, cut.rings, length, pose), radius)
+
+
 class _Cut(NamedTuple):
     """How the ball is cut into triangles. Tentacles stand at the corners of 2 tentacles - 4 facets. Every facet is
     cut into frequency^2 triangles; the disc of `reach` triangles around each foot becomes the tip of the tentacle, on a

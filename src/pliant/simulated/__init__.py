@@ -1,7 +1,10 @@
-"""Simulations from files: what is to be simulated, read from a scene file.
+"""Simulations that are ready to run: scene files, and built-in scenes.
 
-    scene = pliant.simulated.read_scene("scene.toml")
-    for frame in scene.setup.begin().frames(scene.setup.frames):
+    scene = pliant.simulated.load("funnel", triangles=5_000)  # frames; simulated the first time, kept on disk
+    found = pliant.ccd(scene.faces, scene.x0, scene.x1)
+
+    setup = pliant.simulated.read_scene("scene.toml").setup
+    for frame in setup.begin().frames(setup.frames):
         show(frame.positions)
 
 Names are resolved on first use, as in `pliant` itself.
@@ -13,16 +16,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pliant.simulated.built_in import catalogue, load, names, setup
+    from pliant.simulated.plan import Setup
     from pliant.simulated.scene_file import SceneFile, read_scene
-    from pliant.simulated.setup import Setup
 
 _HOME = {
     "SceneFile": "pliant.simulated.scene_file",
-    "Setup": "pliant.simulated.setup",
+    "Setup": "pliant.simulated.plan",
+    "catalogue": "pliant.simulated.built_in",
+    "load": "pliant.simulated.built_in",
+    "names": "pliant.simulated.built_in",
     "read_scene": "pliant.simulated.scene_file",
+    "setup": "pliant.simulated.built_in",
 }
 
-__all__ = ["SceneFile", "Setup", "read_scene"]
+__all__ = ["SceneFile", "Setup", "catalogue", "load", "names", "read_scene", "setup"]
 
 
 def __getattr__(name: str) -> object:

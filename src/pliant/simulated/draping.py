@@ -17,7 +17,7 @@ from pliant.simulate.materials import MATERIALS
 from pliant.simulate.settings import UNITS, Settings
 from pliant.simulated.bodies import merged_of
 from pliant.simulated.paths import path_of
-from pliant.simulated.setup import Setup
+from pliant.simulated.plan import Setup
 from pliant.simulated.tables import nearest
 
 

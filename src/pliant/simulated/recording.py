@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import tempfile
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from pliant.arithmetic.kinds import VERTEX_FACE
 from pliant.engine.plan import Tuning
-from pliant.frames.sequence import Sequence
+from pliant.frames.sequence import Frames, Sequence
 from pliant.mesh.space import Space
 from pliant.queries.detect import ccd, check
 from pliant.runtime.arrays import MeshError
 from pliant.runtime.threads import Progress
 from pliant.simulate.cloth import Cloth
 from pliant.simulate.frames import Frame, StepTimes
-from pliant.simulated.setup import Setup
+from pliant.simulated.plan import Setup
 
 
 class NotFreeError(MeshError):
@@ -44,6 +45,12 @@ class Row(NamedTuple):
     lag: float = 0.0
     displacement: float = 0.0
     kinetic: float = 0.0
+
+    @staticmethod
+    def of(values: list[float]) -> Row:
+        """From an array, in which all are floats."""
+        frame, time, *counts = values[:8]
+        return Row(int(frame), time, *(int(one) for one in counts), *values[8:])
 
     def after(self, frame: Frame) -> Row:
         """With one more time step."""
@@ -131,20 +138,26 @@ class Recording:
         """Time steps in all frames that are done."""
         return sum(row.steps for row in self.rows)
 
-    def sequence(self, *, obstacles: bool = True) -> Sequence:
-        """The frames, with the obstacles or of the cloth alone."""
-        mesh, setup = self.cloth.mesh, self.setup
-        known: dict[str, Any] = {"times": [row.time for row in self.rows], "name": setup.name}
-        known["space"] = Space(setup.settings.up, 1.0 / setup.settings.scale)
-        if obstacles:
-            return Sequence(mesh.faces, self._spool, parts=setup.parts(), **known)
-        return Sequence(setup.faces, _First(self._spool, self.cloth.vertex_count), **known)
+    def sequence(self) -> Sequence:
+        """The frames of cloth and obstacles."""
+        setup = self.setup
+        space = Space(setup.settings.up, 1.0 / setup.settings.scale)
+        return Sequence(
+            self.cloth.mesh.faces, self._spool, times=[row.time for row in self.rows], name=setup.name,
+            parts=setup.parts(), space=space,
+        )  # fmt: skip
+
+
+def cloth_alone(setup: Setup, whole: Sequence) -> Sequence:
+    """Frames without the obstacles."""
+    frames = _First(whole, len(setup.x))
+    return Sequence(setup.faces, frames, times=whole.times, name=whole.name, space=whole.space)
 
 
 class _First:
     """The first vertices of other frames."""
 
-    def __init__(self, frames: Spool, count: int) -> None:
+    def __init__(self, frames: Frames, count: int) -> None:
         self._frames, self._count = frames, count
 
     def __len__(self) -> int:
@@ -157,12 +170,16 @@ class _First:
 def require_free(cloth: Cloth, before: np.ndarray, after: np.ndarray, threads: int | None = None) -> None:
     """Test a step by queries that share nothing with the simulation.
 
-    Pairs that are wholly driven are no part of the proof: an obstacle may pass through itself.
+    Pairs of features that belong to driven faces only are no part of the proof: an obstacle may pass through itself.
     """
-    mesh, free = cloth.mesh, cloth.free
+    mesh = cloth.mesh
+    faces = np.atleast_1d(cloth.free[mesh.faces].any(axis=1))
+    vertices, edges = np.zeros(len(cloth.free), bool), np.zeros(len(mesh.edges), bool)
+    vertices[mesh.faces[faces]], edges[mesh.face_edges[faces]] = True, True
     found = ccd(mesh, before, after, threads=threads)
-    left = int(free[found.vertices].any(axis=1).sum())
-    crossing = check(mesh, after, threads=threads)
-    left += int(free[mesh.faces[crossing.faces]].any(axis=(1, 2)).sum())
+    is_vf = np.asarray(found.kind == VERTEX_FACE)
+    (vertex, face), (one, other) = found.elements[is_vf].T, found.elements[~is_vf].T
+    left = int((vertices[vertex] | faces[face]).sum()) + int((edges[one] | edges[other]).sum())
+    left += int(faces[check(mesh, after, threads=threads).faces].any(axis=1).sum())
     if left:
         raise NotFreeError(f"t = {cloth.time:g} s: {left} contacts and intersections in a step that is to be free")

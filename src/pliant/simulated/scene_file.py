@@ -18,7 +18,7 @@ from pliant.simulate.joints import Seam, Spring
 from pliant.simulate.materials import MATERIALS, Material
 from pliant.simulate.settings import UNITS, UP, Settings
 from pliant.simulated.bodies import CLOTH_KEYS, OBSTACLE_KEYS, Piece, cloth_of, obstacle_of, rigid_path
-from pliant.simulated.setup import Setup
+from pliant.simulated.plan import Setup
 from pliant.simulated.tables import Table
 
 MOST_BYTES = 4 << 20  # of the file itself: its vertices are in other files

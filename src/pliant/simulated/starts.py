@@ -8,7 +8,7 @@ from pliant.mesh.parts import Parts
 from pliant.queries.detect import check
 from pliant.runtime.arrays import TangledError
 from pliant.simulate.cloth import Cloth
-from pliant.simulated.setup import Setup
+from pliant.simulated.plan import Setup
 
 _NAMED = 3  # pairs in a message
 

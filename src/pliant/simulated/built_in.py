@@ -1,0 +1,133 @@
+"""Built-in scenes that are simulated: seeded, at any size, kept on disk."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+
+import numpy as np
+
+from pliant.mesh.triangles import TriMesh
+from pliant.runtime.arrays import OptionError
+from pliant.runtime.threads import Progress
+from pliant.scenes import Listed, first_words
+from pliant.scenes.scene import Scene
+from pliant.simulated.cache import kept_or_made
+from pliant.simulated.plan import Setup, checked_frames
+
+# Scenes by the modules that have them, which are imported for what is asked.
+_SCENES = {
+    "cloth_ball": "sheets",
+    "twisting": "sheets",
+    "funnel": "sheets",
+    "flowing_cloth": "sheets",
+    "bishop": "dressed",
+    "falling": "dressed",
+    "flamenco": "dressed",
+    "squishy_ball": "soft",
+}
+PREFIX = "simulated_"  # of the same scene beside those that move by formula
+
+
+def names() -> tuple[str, ...]:
+    """The names that ``load`` knows.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(_SCENES)
+
+
+def catalogue() -> tuple[Listed, ...]:
+    """What there is, without making it.
+
+    Returns
+    -------
+    tuple of pliant.scenes.Listed
+    """
+    rows = []
+    for name in _SCENES:
+        maker = _maker(name)
+        size = inspect.signature(maker).parameters["triangles"].default
+        rows.append(Listed(PREFIX + name, "simulated", size, maker(500).frames, first_words(maker)))
+    return tuple(rows)
+
+
+def setup(name: str, triangles: int | None = None, seed: int = 0) -> Setup:
+    """A built-in scene, before it is simulated.
+
+    Parameters
+    ----------
+    name : str
+        One of ``names()``.
+    triangles : int, optional
+        About how many, of cloth and obstacles; default: as many as in the papers.
+    seed : int
+        Another seed, another scene of the same kind.
+
+    Returns
+    -------
+    Setup
+    """
+    if triangles is not None and (not isinstance(triangles, int | np.integer) or triangles < 200):
+        raise OptionError(f"triangles={triangles!r} must be a whole number of at least 200")
+    maker = _maker(name)
+    return maker(seed=int(seed)) if triangles is None else maker(int(triangles), int(seed))
+
+
+def load(
+    name: str,
+    triangles: int | None = None,
+    frames: int | None = None,
+    seed: int = 0,
+    *,
+    cache: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Scene:
+    """A built-in scene with all frames, simulated now or before.
+
+    There is one time step from a frame to the next, which is free of contact, except between parts that move by
+    themselves. The same numbers every time, for any number of threads.
+
+    Parameters
+    ----------
+    name : str
+        One of ``names()``.
+    triangles : int, optional
+        About how many, of cloth and obstacles; default: as many as in the papers.
+    frames : int, optional
+        How many, the start included; default: the whole scene.
+    seed : int
+        Another seed, another scene of the same kind.
+    cache : bool
+        Keep the frames on disk, and take them from there if they have been simulated before.
+    threads : int, optional
+        Changes the time, never the result.
+    progress : callable, optional
+        Called with (frames done, frames in all).
+
+    Returns
+    -------
+    pliant.scenes.Scene
+    """
+    made = setup(name, triangles, seed)
+    count = checked_frames(frames) or made.frames
+    kept = kept_or_made(made, count, cache=cache, threads=threads, progress=progress)
+    mesh = TriMesh(kept.sequence.faces)
+    x = np.stack([kept.sequence[k] for k in range(count)])
+    objects = np.zeros(x.shape[1], np.int64)
+    objects[: mesh.vertex_limit] = np.maximum(mesh.components, 0)
+    return Scene(PREFIX + made.name, kept.sequence.faces, x, objects)
+
+
+def _maker(name: str) -> Callable[..., Setup]:
+    known = str(name).removeprefix(PREFIX)
+    if known not in _SCENES:
+        close = difflib.get_close_matches(known, _SCENES, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise OptionError(f"no simulated scene is called {name!r}; {hint}there are {', '.join(_SCENES)}")
+    return getattr(import_module(f"pliant.simulated.{_SCENES[known]}"), known)
