@@ -24,6 +24,8 @@ setup: .venv/installed-dev
 
 demo: .venv/installed-cli
 	$(BIN)/pliant demo $(ARGS)
+	@mkdir -p demo
+	$(BIN)/pliant simulate cloth_ball --triangles 2000 --frames 80 --no-cache --report demo/simulation.html
 
 # Types and tests side by side; the tests three ways: compiled, compiled with bounds checks, interpreted.
 test: lint

@@ -13,7 +13,8 @@ OURS = {
     "peers": "peers", "filters": "filters", "sizes": "growth", "memory": "growth", "startup": "startup",
     "sheets": "variants", "bounds": "variants", "leaf": "variants", "discrete": "discrete", "near": "near",
     "hashes": "hashes", "detector": "detector", "versions": "versions", "resolve": "resolving",
-    "cloth": "cloth", "convergence": "cloth", "simulators": "simulators",
+    "cloth": "cloth", "convergence": "cloth",
+    "simulated": "simulated", "simulators": "simulators",
 }  # fmt: skip
 OF_PAPER_000 = {
     "cones": "cones", "contours": "contours", "fronts": "fronts", "refit": "refit", "low_level": "low_level",

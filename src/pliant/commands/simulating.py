@@ -173,7 +173,7 @@ def summary(made: Done) -> str:
     stretch = max((row.stretch for row in made.rows), default=1.0) - 1.0
     lag = max((row.lag for row in made.rows), default=0.0)
     proof = "each proven free of contact" + (", and tested by fresh queries" if made.verified else "")
-    each = f", {1e3 * made.seconds / made.steps:.0f} ms a step" if made.steps else ""
+    each = f", {made.seconds / made.steps:.3f} s a step" if made.steps else ""
     waited = f"{lag:.3g} {made.setup.settings.units}" if lag else "0"
     return (
         f"{count(made.steps, 'step')}, {proof}; worst stretch {100 * stretch:.0f} %; lag {waited}. "

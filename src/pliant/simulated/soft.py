@@ -10,9 +10,9 @@ from pliant.simulate.materials import Material
 from pliant.simulated.plan import Setup
 from pliant.simulated.sheets import RATE, SETTINGS, floor_of
 
-# A sheet of soft rubber of 2 mm: it keeps the shape that it has at rest by bending, since there is nothing in it.
+# A sheet of soft rubber foam, 2 mm thick: it keeps the shape that it has at rest by bending, since there is nothing in it.
 RUBBER = Material(
-    density=2.0, stretch_warp=4000.0, stretch_weft=4000.0, shear=1500.0, poisson=0.4, bend_warp=0.02, bend_weft=0.02,
+    density=1.0, stretch_warp=500.0, stretch_weft=500.0, shear=180.0, poisson=0.4, bend_warp=1e-3, bend_weft=1e-3,
     damping=1e-3, friction=0.5, thickness=2e-3,
 )  # fmt: skip
 _RADIUS = 0.15
@@ -27,6 +27,6 @@ def squishy_ball(triangles: int = 1_000_000, seed: int = 0) -> Setup:
     turn = np.random.default_rng(seed).uniform(0, 2 * np.pi)
     cos, sin = np.cos(turn), np.sin(turn)
     x = _RADIUS * points @ np.array([(cos, sin, 0.0), (-sin, cos, 0.0), (0.0, 0.0, 1.0)])
-    x[:, 2] += 0.05 - x[:, 2].min()
+    x[:, 2] += 0.15 - x[:, 2].min()
     options = {"obstacles": [Obstacle(*floor_of(1.2, 0.0))], "settings": SETTINGS, "material": RUBBER, "friction": 0.5}
     return Setup("squishy_ball", faces, x, options, 120, RATE, (("ball", len(faces)),), ("ground",))
