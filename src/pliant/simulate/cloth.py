@@ -114,6 +114,7 @@ class Cloth:
         self._rubbing = Rubbing(
             self.thickness, CONTACT_STIFFNESS * max(max(m.stretch_warp, m.stretch_weft) for m in materials),
             self._scene.friction, self._scene.of_obstacles, self._scene.x, self._scene.free,
+            self._scene.is_loose,
         )  # fmt: skip
         self._resolver = self._new_resolver(friction, tuning, threads)
         self._driven = Driven(self._scene.groups)
@@ -309,7 +310,8 @@ class Cloth:
         step = Step(
             seconds, x0, aim, joined(links), settings.slip_speed * settings.scale * seconds, self._scene.free[:n].copy()
         )
-        speed = settings.tolerance * self._edge / seconds
+        # Large cells: no more than half of what a free fall gains in the step.
+        speed = min(settings.tolerance * self._edge / seconds, 0.5 * GRAVITY * settings.scale * seconds)
         gain = speed**2 * float(self._sheet.mass.sum())
         tolerances = Tolerances(int(settings.newton), gain, settings.linear_tolerance, MOST_LINEAR)
         return self._minimiser.solve(step, self._air, tolerances, x)

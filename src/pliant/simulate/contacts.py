@@ -6,9 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pliant.runtime.jit import bare_kernel, helper
 from pliant.simulate.links import Links, no_links
 
-RECOVERY = 0.1  # of the thickness, that a pair which is too near gains in a step: more would throw it off
+# Of the thickness, that a pair which is too near gains in a step: more would throw it off. With 0.1, cloth on a ball
+# gained a thousandth of its energy now and then.
+RECOVERY = 0.05
+
+ON_BOUNDARY = 1e-9  # weights of corners that a closest point does not depend on
 
 
 class Rubbing(NamedTuple):
@@ -20,6 +25,7 @@ class Rubbing(NamedTuple):
     of_obstacles : (N,) against each vertex of an obstacle; -1 of the cloth
     x : (N, 3) positions at the start of the simulation: pairs that were nearer then stay as near
     free : (N,) bool
+    is_loose : (N,) bool, of edges without faces
     """
 
     thickness: float
@@ -28,12 +34,15 @@ class Rubbing(NamedTuple):
     of_obstacles: np.ndarray
     x: np.ndarray
     free: np.ndarray
+    is_loose: np.ndarray
 
 
 def near_links(near: Any, rubbing: Rubbing) -> Links:
     """Of a Proximity table at x0."""
     vertices, distance = near.vertices, near.distance
-    kept = (distance > 0.0) & rubbing.free[vertices].any(axis=1)
+    kept = np.empty(len(vertices), np.bool_)
+    _closest(near.kind, vertices, near.weights, distance, rubbing.is_loose, kept)
+    kept &= (distance > 0.0) & rubbing.free[vertices].any(axis=1)
     links = _links(vertices[kept], near.weights[kept], near.normal[kept], rubbing)
     np.minimum(links.target, distance[kept] + RECOVERY * rubbing.thickness, out=links.target)
     return links
@@ -59,3 +68,47 @@ def _links(vertices: np.ndarray, weights: np.ndarray, normal: np.ndarray, rubbin
     of_obstacle = rubbing.of_obstacles[vertices].max(axis=1, initial=-1.0)
     links.friction[:] = np.where(of_obstacle < 0.0, rubbing.friction, of_obstacle)
     return links
+
+
+@bare_kernel
+def _closest(kind, vertices, weights, distance, is_loose, out):
+    """Which pairs touch at points where the distance of the two surfaces is smallest, seen from there.
+
+    Where the closest point of a face is on its boundary, a neighbour of it is as near or nearer, and edges whose
+    closest point is an end are no nearer than that end is to a face. Such pairs push sideways: cloth that slides over
+    the side between two triangles of a table was held up by it, and lost a fifth of its speed.
+
+    Pairs are sorted by kind (vertices and faces first), then by the vertex.
+    """
+    first = 0
+    for k in range(len(kind)):
+        if kind[k] == 1:
+            inside = True
+            for i in range(4):
+                inside = inside and abs(weights[k, i]) > ON_BOUNDARY
+            loose = is_loose[vertices[k, 0]] or is_loose[vertices[k, 2]]
+            out[k] = inside or loose
+            continue
+        if vertices[k, 0] != vertices[first, 0]:
+            first = k
+        out[k] = True
+        for other in range(first, len(kind)):
+            if kind[other] == 1 or vertices[other, 0] != vertices[k, 0]:
+                break
+            nearer = distance[other] < distance[k] or (distance[other] == distance[k] and other < k)
+            if nearer and _contains(vertices, weights, other, k):
+                out[k] = False
+                break
+
+
+@helper
+def _contains(vertices, weights, other, k):
+    """Whether the other face has all corners that the closest point of this one is between, and not all three."""
+    count = 0
+    for i in range(1, 4):
+        if abs(weights[k, i]) > ON_BOUNDARY:
+            count += 1
+            v = vertices[k, i]
+            if v != vertices[other, 1] and v != vertices[other, 2] and v != vertices[other, 3]:
+                return False
+    return count < 3

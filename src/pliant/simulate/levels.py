@@ -21,7 +21,10 @@ SMOOTHING = 2.0 / 3.0  # of the tentative hats
 
 
 class Hats(NamedTuple):
-    """How a level moves the one below it: rows of the finer one. start : (n + 1,), columns, values : (k,)"""
+    """How a level moves the one below it: rows of the finer one.
+
+    start : (n + 1,) int64; columns : (k,) uint32; values : (k,) float64
+    """
 
     start: np.ndarray
     columns: np.ndarray
@@ -34,7 +37,8 @@ class Level(NamedTuple):
     hats : from it to the level below
     rows, blocks : its matrix, (k, 3, 3)
     bend : (k,) what bending adds to the diagonals of blocks, before its scale
-    slots : (q,) int32, where products of the hats of both ends of each block of the level below are added
+    slots : (q,) int32, where products of the hats of both ends of each block of the level below are added, those of
+        the upper half; mirror : (k,) int32, of each block, the one across the diagonal
     inverse : (c, 6), of the diagonal; x, r : (c, 3), room
     """
 
@@ -43,6 +47,7 @@ class Level(NamedTuple):
     blocks: np.ndarray
     bend: np.ndarray
     slots: np.ndarray
+    mirror: np.ndarray
     inverse: np.ndarray
     x: np.ndarray
     r: np.ndarray
@@ -54,10 +59,10 @@ def levels_of(rows: Rows, bend_rows: Rows, bend_values: np.ndarray, free: np.nda
     bend, bend_of = bend_values, bend_rows
     for _ in range(LEVELS):
         hats, count = _hats(rows, free)
-        coarse, slots, bend = _coarse_rows(rows, bend_of, bend, hats, count)
+        coarse, (slots, mirror), bend = _coarse_rows(rows, bend_of, bend, hats, count)
         room = np.zeros((2, count, 3))
         blocks, inverse = np.zeros((len(coarse.columns), 3, 3)), np.zeros((count, 6))
-        levels.append(Level(hats, coarse, blocks, bend, slots, inverse, room[0], room[1]))
+        levels.append(Level(hats, coarse, blocks, bend, slots, mirror, inverse, room[0], room[1]))
         rows = bend_of = coarse
         free = np.ones(count, bool)
     return tuple(levels)
@@ -78,7 +83,7 @@ def _hats(rows: Rows, free: np.ndarray) -> tuple[Hats, int]:
     owner, column = np.divmod(keys, max(count, 1))
     start = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(owner, minlength=n), out=start[1:])
-    return Hats(start, column.astype(np.int32), values), count
+    return Hats(start, column.astype(np.uint32), values), count
 
 
 @kernel
@@ -116,24 +121,28 @@ def _aggregate(start, columns, free, out):
 
 def _coarse_rows(
     rows: Rows, bend_rows: Rows, bend: np.ndarray, hats: Hats, count: int
-) -> tuple[Rows, np.ndarray, np.ndarray]:
-    """Rows of the coarser level, where products go, and the bending part of its matrix."""
+) -> tuple[Rows, tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Rows of the coarser level, where products go and their mirror images, and the bending part of its matrix."""
     keys = _product_keys(rows, hats, count)
     bend_keys = keys if bend_rows is rows else _product_keys(bend_rows, hats, count)
     own = np.arange(count, dtype=np.int64) * (count + 1)
-    unique, place = np.unique(np.concatenate((own, keys, bend_keys)), return_inverse=True)
-    place = place.reshape(-1)
+    upper = np.unique(np.concatenate((own, keys, bend_keys)))
+    row, column = np.divmod(upper, max(count, 1))
+    unique = np.unique(np.concatenate((upper, column * count + row)))
     row, column = np.divmod(unique, max(count, 1))
     start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(row, minlength=count), out=start[1:])
     weights = np.empty(len(bend_keys))
     _product_weights(bend_rows.start, bend_rows.columns, bend, hats, weights)
-    coarse_bend = np.bincount(place[count + len(keys) :], weights, minlength=len(unique))
-    slots = place[count : count + len(keys)].astype(np.int32)
-    return Rows(start, column.astype(np.int32), place[:count].astype(np.int64)), slots, coarse_bend
+    coarse_bend = np.bincount(np.searchsorted(unique, bend_keys), weights, minlength=len(unique))
+    slots = np.searchsorted(unique, keys).astype(np.int32)
+    mirror = np.searchsorted(unique, column * count + row).astype(np.int32)
+    coarse_bend = np.where(row <= column, coarse_bend, coarse_bend[mirror])
+    return Rows(start, column.astype(np.uint32), np.searchsorted(unique, own)), (slots, mirror), coarse_bend
 
 
 def _product_keys(rows: Rows, hats: Hats, count: int) -> np.ndarray:
+    """Of the upper half: that of the matrix is its mirror image."""
     size = _count_products(rows.start, rows.columns, hats)
     keys = np.empty(size, np.int64)
     _fill_keys(rows.start, rows.columns, hats, count, keys)
@@ -144,9 +153,11 @@ def _product_keys(rows: Rows, hats: Hats, count: int) -> np.ndarray:
 def _count_products(start, columns, hats):
     total = 0
     for v in range(len(start) - 1):
-        mine = hats.start[v + 1] - hats.start[v]
         for k in range(start[v], start[v + 1]):
-            total += mine * (hats.start[columns[k] + 1] - hats.start[columns[k]])
+            j = columns[k]
+            for a in range(hats.start[v], hats.start[v + 1]):
+                for b in range(hats.start[j], hats.start[j + 1]):
+                    total += hats.columns[a] <= hats.columns[b]
     return total
 
 
@@ -158,8 +169,9 @@ def _fill_keys(start, columns, hats, count, out):
             j = columns[k]
             for a in range(hats.start[v], hats.start[v + 1]):
                 for b in range(hats.start[j], hats.start[j + 1]):
-                    out[at] = hats.columns[a] * np.int64(count) + hats.columns[b]
-                    at += 1
+                    if hats.columns[a] <= hats.columns[b]:
+                        out[at] = hats.columns[a] * np.int64(count) + hats.columns[b]
+                        at += 1
 
 
 @kernel
@@ -170,8 +182,9 @@ def _product_weights(start, columns, values, hats, out):
             j = columns[k]
             for a in range(hats.start[v], hats.start[v + 1]):
                 for b in range(hats.start[j], hats.start[j + 1]):
-                    out[at] = values[k] * hats.values[a] * hats.values[b]
-                    at += 1
+                    if hats.columns[a] <= hats.columns[b]:
+                        out[at] = values[k] * hats.values[a] * hats.values[b]
+                        at += 1
 
 
 @helper
@@ -190,6 +203,8 @@ def sum_level(rows, blocks, scale, level):
             j = columns[k]
             for a in range(hats.start[v], hats.start[v + 1]):
                 for b in range(hats.start[j], hats.start[j + 1]):
+                    if hats.columns[a] > hats.columns[b]:
+                        continue
                     w, s = hats.values[a] * hats.values[b], slots[at]
                     at += 1
                     out[s, 0, 0] += w * blocks[k, 0, 0]
@@ -201,6 +216,18 @@ def sum_level(rows, blocks, scale, level):
                     out[s, 2, 0] += w * blocks[k, 2, 0]
                     out[s, 2, 1] += w * blocks[k, 2, 1]
                     out[s, 2, 2] += w * blocks[k, 2, 2]
+    _mirror(level)
+
+
+@helper
+def _mirror(level):
+    """The lower half of the matrix from the upper one."""
+    out, start, diagonal, mirror = level.blocks, level.rows.start, level.rows.diagonal, level.mirror
+    for v in range(len(diagonal)):
+        for k in range(start[v], diagonal[v]):
+            for i in range(3):
+                for j in range(3):
+                    out[k, i, j] = out[mirror[k], j, i]
 
 
 @helper

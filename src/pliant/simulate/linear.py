@@ -46,35 +46,38 @@ def add_multiple(a, k, b):
 
 
 @helper
-def row_product(system, first, last, bend_first, bend_last, z):
-    """Part of a row of the matrix, without links, times z."""
-    columns, blocks = system.rows.columns, system.blocks
-    a = b = c = 0.0
-    for k in range(bend_first, bend_last):
-        j, w = system.bend_rows.columns[k], system.bend_values[k]
-        a += w * z[j, 0]
-        b += w * z[j, 1]
-        c += w * z[j, 2]
-    a, b, c = system.scale * a, system.scale * b, system.scale * c
-    for k in range(first, last):
-        j = columns[k]
-        p0, p1, p2 = z[j, 0], z[j, 1], z[j, 2]
-        a += blocks[k, 0, 0] * p0 + blocks[k, 0, 1] * p1 + blocks[k, 0, 2] * p2
-        b += blocks[k, 1, 0] * p0 + blocks[k, 1, 1] * p1 + blocks[k, 1, 2] * p2
-        c += blocks[k, 2, 0] * p0 + blocks[k, 2, 1] * p1 + blocks[k, 2, 2] * p2
-    return a, b, c
+def multiply(system, p, q):
+    """q = matrix p; both are 0 where a vertex is not free."""
+    rows, bend_rows = system.rows, system.bend_rows
+    _multiply_rows(
+        (rows.start, rows.columns, system.blocks), (bend_rows.start, bend_rows.columns, system.bend_values),
+        system.scale, system.free, p, q,
+    )  # fmt: skip
+    _multiply_links(system.links, system.free, p, q)
 
 
 @helper
-def multiply(system, p, q):
-    """q = matrix p; both are 0 where a vertex is not free."""
-    start, bend_start = system.rows.start, system.bend_rows.start
-    for v in range(len(system.free)):
-        if system.free[v]:
-            q[v, 0], q[v, 1], q[v, 2] = row_product(system, start[v], start[v + 1], bend_start[v], bend_start[v + 1], p)
-        else:
+def _multiply_rows(neighbours, bending, scale, free, p, q):
+    start, columns, blocks = neighbours
+    bend_start, bend_columns, values = bending
+    for v in range(len(free)):
+        if not free[v]:
             q[v, 0] = q[v, 1] = q[v, 2] = 0.0
-    _multiply_links(system.links, system.free, p, q)
+            continue
+        a = b = c = 0.0
+        for k in range(bend_start[v], bend_start[v + 1]):
+            j, w = bend_columns[k], values[k]
+            a += w * p[j, 0]
+            b += w * p[j, 1]
+            c += w * p[j, 2]
+        a, b, c = scale * a, scale * b, scale * c
+        for k in range(start[v], start[v + 1]):
+            j = columns[k]
+            p0, p1, p2 = p[j, 0], p[j, 1], p[j, 2]
+            a += blocks[k, 0, 0] * p0 + blocks[k, 0, 1] * p1 + blocks[k, 0, 2] * p2
+            b += blocks[k, 1, 0] * p0 + blocks[k, 1, 1] * p1 + blocks[k, 1, 2] * p2
+            c += blocks[k, 2, 0] * p0 + blocks[k, 2, 1] * p1 + blocks[k, 2, 2] * p2
+        q[v, 0], q[v, 1], q[v, 2] = a, b, c
 
 
 @helper

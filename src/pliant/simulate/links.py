@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.runtime.jit import helper, kernel
+from pliant.runtime.jit import bare_kernel, helper
 
 CONTACT, SPRING = 0, 1
 
@@ -87,7 +87,7 @@ def _sum(weights, x, vertices, k, c):
     )  # fmt: skip
 
 
-@kernel
+@bare_kernel
 def pull_links(links, x, x0, slip, is_lagged, gradient):
     """Energy at x; adds the gradient and writes S.
 
@@ -100,11 +100,12 @@ def pull_links(links, x, x0, slip, is_lagged, gradient):
         c = _sum(links.weights, x, links.vertices, k, 2)
         if links.kind[k] == SPRING:
             energy += _pull_spring(links, k, (a, b, c), gradient)
-        else:
+            continue
+        energy += _push_apart(links, k, (a, b, c), is_lagged, gradient)
+        if links.friction[k] * links.load[k] > 0.0:
             a0 = _sum(links.weights, x0, links.vertices, k, 0)
             b0 = _sum(links.weights, x0, links.vertices, k, 1)
             c0 = _sum(links.weights, x0, links.vertices, k, 2)
-            energy += _push_apart(links, k, (a, b, c), is_lagged, gradient)
             energy += _rub(links, k, (a - a0, b - b0, c - c0), slip, gradient)
     return energy
 
@@ -146,8 +147,6 @@ def _push_apart(links, k, d, is_lagged, gradient):
 def _rub(links, k, moved, slip, gradient):
     """Friction against what has moved along the surface in the step: a spring up to slip, constant beyond."""
     most = links.friction[k] * links.load[k]
-    if most <= 0.0:
-        return 0.0
     n = (links.normal[k, 0], links.normal[k, 1], links.normal[k, 2])
     away = n[0] * moved[0] + n[1] * moved[1] + n[2] * moved[2]
     t = (moved[0] - away * n[0], moved[1] - away * n[1], moved[2] - away * n[2])

@@ -109,12 +109,12 @@ class Minimiser:
         n = len(step.free)
         resting = x.copy()
         resting[:n][step.free] = step.x0[:n][step.free]
-        at_rest = self._energy(step, air, resting, pulls, False)
         moving = self._energy(step, air, x, pulls, False)
+        at_rest = self._energy(step, air, resting, pulls, False)
         if moving <= at_rest:
-            return moving
+            return self._energy(step, air, x, pulls, False)
         x[:n] = resting[:n]
-        return self._energy(step, air, x, pulls, False)
+        return at_rest
 
     def _gradient(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray) -> np.ndarray:
         """(n, 3), at the positions of the last energy; writes the Hessian into blocks."""

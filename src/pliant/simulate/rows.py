@@ -12,7 +12,9 @@ from pliant.runtime.jit import kernel
 class Rows(NamedTuple):
     """Columns of each row: those of row v are columns[start[v] : start[v + 1]], ascending.
 
-    start : (n + 1,) int64; columns : (k,) int32; diagonal : (n,) int64, which of them is the row itself
+    Columns have no sign: of one that has, numba asks at every look-up whether it counts from the end.
+
+    start : (n + 1,) int64; columns : (k,) uint32; diagonal : (n,) int64, which of them is the row itself
     """
 
     start: np.ndarray
@@ -50,7 +52,7 @@ def rows_of(stencils: np.ndarray, vertex_count: int) -> tuple[Rows, np.ndarray]:
     row, column = np.divmod(unique, vertex_count)
     start = np.zeros(vertex_count + 1, np.int64)
     np.cumsum(np.bincount(row, minlength=vertex_count), out=start[1:])
-    return Rows(start, column.astype(np.int32), place[:vertex_count].astype(np.int64)), slots
+    return Rows(start, column.astype(np.uint32), place[:vertex_count].astype(np.int64)), slots
 
 
 def incidence_of(elements: np.ndarray, vertex_count: int) -> Incidence:

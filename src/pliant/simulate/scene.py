@@ -41,6 +41,13 @@ class Scene(NamedTuple):
         """Groups of pins come before those of obstacles."""
         return sum(name.startswith("pin") for name in self.names.values())
 
+    @property
+    def is_loose(self) -> np.ndarray:
+        """(N,) bool, vertices of edges that no face has."""
+        loose = np.zeros(len(self.x), bool)
+        loose[self.mesh.loose_edges.reshape(-1)] = True
+        return loose
+
     @staticmethod
     def of(own: TriMesh, x: np.ndarray, obstacles: list, pins: list, mass: np.ndarray, friction: float) -> Scene:
         friction = as_number(friction, "friction", 0.0, 10.0)
