@@ -15,7 +15,7 @@ from pliant.simulated.recording import Recording
 from pliant.simulated.starts import require_free_start
 
 NAMES = pliant.simulated.names()
-TRIANGLES, FRAMES = 1000, 8
+TRIANGLES, FRAMES = 1000, 30
 
 
 @pytest.fixture(autouse=True)
@@ -36,8 +36,19 @@ def test_every_step_is_free_and_the_cloth_moves(name: str):
     sequence, free = recording.sequence(), recording.cloth.free
     moved = np.linalg.norm(sequence[FRAMES - 1] - sequence[0], axis=1)[free]
     assert (moved > 1e-3).mean() > 0.9
+    assert name == "flowing_cloth" or max(row.near for row in recording.rows) > 20  # or nothing would be proven
     assert max(row.stretch for row in recording.rows) < 1.5
     assert max(row.lag for row in recording.rows) < 0.01
+
+
+def test_a_solution_that_diverges_is_not_taken():
+    """Tentacles struck the ground at 1.7 m/s: solved again with these contacts, vertices went off by 10^9 m, and an
+    exact query of that motion took minutes."""
+    setup = pliant.simulated.setup("squishy_ball", 3000)
+    recording = Recording(setup)
+    recording.run(36, setup.rate)
+    assert abs(recording.sequence()[35]).max() < 2.0
+    assert max(row.stretch for row in recording.rows) < 2.0
 
 
 @pytest.mark.parametrize("name", NAMES)

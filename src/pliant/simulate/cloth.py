@@ -299,8 +299,11 @@ class Cloth:
         if len(resolved.contacts) and _largest(resolved.displacement[:n]) > IMPACT * self._edge:
             x1[:n] = resolved.positions[:n]
             links = [*fixed, impact_links(resolved.contacts, self._rubbing, x0)]
-            outcome = _both(outcome, self._solve(x0, aim, links, seconds, x1))
-            resolved = self._resolve(x0, x1)
+            again = self._solve(x0, aim, links, seconds, x1)
+            # Where it diverges, what was resolved before is free, and nearer to any solution.
+            if again.is_solved or again.moved <= self._edge:
+                resolved = self._resolve(x0, x1)
+            outcome = _both(outcome, again)
         clock.append(perf_counter())
         frame = self._accept(resolved, end, seconds, len(near), outcome)
         return replace(frame, times=StepTimes(*np.diff(clock).tolist()))
