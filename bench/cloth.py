@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from time import process_time
+from time import perf_counter, process_time
 from typing import NamedTuple
 
 import numpy as np
 
+import pliant
 from bench.measure import Options, Report
 from pliant.scenes.shapes import icosphere, weave
 from pliant.simulate import Cloth, Obstacle, Settings
@@ -16,14 +17,17 @@ SECONDS, WARM, STEPS = 0.01, 3, 30
 
 
 class Run(NamedTuple):
-    """Means of the steps: CPU ms, iterations, ms of the clock in each part; the largest stretch."""
+    """Of the steps: CPU ms and iterations, means; by the clock, medians, ms: a step, its parts, and a fresh ``ccd`` of
+    the same motion; the largest stretch."""
 
     cpu: float
     newton: float
     linear: float
+    wall: float
     solve: float
     near: float
     resolve: float
+    ccd: float
     stretch: float
 
 
@@ -32,34 +36,44 @@ def cloth(options: Options) -> None:
     report = Report(
         "cloth",
         f"A time step of {SECONDS} s of simulated cotton, {options.threads} threads, means of {STEPS} steps",
-        "scene, triangles, CPU ms, us a triangle, Newton, linear, solve ms, near ms, resolve ms, stretch",
+        "scene, triangles, CPU ms, us a triangle, Newton, linear, wall ms, solve, near, resolve, fresh ccd ms, "
+        "step / ccd, detection, stretch",
         options.save,
     )
     for name, make in (("hanging", _hanging), ("dropped", _dropped)):
         for triangles in SIZES:
             if options.triangles and triangles > options.triangles:
                 continue
-            run = _measured(make(triangles, options.threads), 0 if name == "hanging" else 20)
+            run = _measured(make(triangles, options.threads), 0 if name == "hanging" else 40, options.threads)
             report.add(
                 name, f"{triangles:,}", f"{run.cpu:.0f}", f"{1e3 * run.cpu / triangles:.2f}", f"{run.newton:.1f}",
-                f"{run.linear:.0f}", f"{run.solve:.0f}", f"{run.near:.0f}", f"{run.resolve:.0f}", f"{run.stretch:.3f}",
-                cpu=run.cpu, triangles=triangles,
+                f"{run.linear:.0f}", f"{run.wall:.0f}", f"{run.solve:.0f}", f"{run.near:.0f}", f"{run.resolve:.0f}",
+                f"{run.ccd:.1f}", f"{run.wall / run.ccd:.1f}", f"{(run.near + run.resolve) / run.wall:.0%}",
+                f"{run.stretch:.3f}", cpu=run.cpu, triangles=triangles, ratio=run.wall / run.ccd,
             )  # fmt: skip
     report.show()
 
 
-def _measured(simulation: Cloth, before: int) -> Run:
+def _measured(simulation: Cloth, before: int, threads: int) -> Run:
     for _ in range(WARM + before):
         simulation.step(SECONDS)
-    start, frames = process_time(), []
+    frames, cpu, walls, queries = [], [], [], []
+    before = simulation.frame().scene
     for _ in range(STEPS):
+        clocks = process_time(), perf_counter()
         frames.append(simulation.step(SECONDS))
-    cpu = 1e3 * (process_time() - start) / STEPS
-    times = 1e3 * np.mean([frame.times for frame in frames], axis=0)
+        cpu.append(process_time() - clocks[0])
+        walls.append(perf_counter() - clocks[1])
+        after, start = frames[-1].scene, perf_counter()
+        pliant.ccd(simulation.mesh, before, after, threads=threads)
+        queries.append(perf_counter() - start)
+        before = after
+    times = 1e3 * np.median([frame.times for frame in frames], axis=0)
     stats = [frame.stats for frame in frames]
     return Run(
-        cpu, float(np.mean([one.newton for one in stats])), float(np.mean([one.linear for one in stats])),
-        times[1], times[0], times[2], max(one.stretch for one in stats),
+        1e3 * float(np.mean(cpu)), float(np.mean([one.newton for one in stats])),
+        float(np.mean([one.linear for one in stats])), 1e3 * float(np.median(walls)), times[1], times[0], times[2],
+        1e3 * float(np.median(queries)), max(one.stretch for one in stats),
     )  # fmt: skip
 
 

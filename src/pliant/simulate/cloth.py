@@ -313,9 +313,11 @@ class Cloth:
         step = Step(
             seconds, x0, aim, joined(links), settings.slip_speed * settings.scale * seconds, self._scene.free[:n].copy()
         )
-        # Large cells: no more than half of what a free fall gains in the step.
-        speed = min(settings.tolerance * self._edge / seconds, 0.5 * GRAVITY * settings.scale * seconds)
-        gain = speed**2 * float(self._sheet.mass.sum())
+        mass, fall = float(self._sheet.mass.sum()), GRAVITY * settings.scale * seconds
+        # Less than a fall of one step brings; and what hardly moves comes to rest, since little is wrong with it.
+        speed = np.sqrt(2.0 * kinetic_energy(self._sheet.mass, self._v) / mass)
+        speed = min(settings.tolerance * self._edge / seconds, 0.5 * fall, 0.2 * speed + 0.02 * fall)
+        gain = mass * speed**2
         tolerances = Tolerances(int(settings.newton), gain, settings.linear_tolerance, MOST_LINEAR)
         return self._minimiser.solve(step, self._air, tolerances, x)
 
