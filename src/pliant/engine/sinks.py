@@ -9,8 +9,8 @@ import numpy as np
 
 from pliant.arithmetic.kinds import KINDS
 from pliant.elementary.advance import advance_pairs
-from pliant.elementary.certified import MISS
-from pliant.elementary.exact import decide
+from pliant.elementary.certified import MISS, UNSURE
+from pliant.elementary.exact import decide, decide_if_easy, decide_if_hard
 from pliant.elementary.measure import measure_in_doubles
 from pliant.elementary.segments import FLAT
 from pliant.elementary.triangles import decide_triangles
@@ -23,6 +23,11 @@ from pliant.engine.wanted import Wanted
 from pliant.filters.sieve import FILTERS, sieve
 from pliant.pairs.faces import name_faces
 from pliant.runtime.tally import Tally
+
+PORTION = 256  # pairs for integers, between two looks at a limit
+# Contacts that one which integers decide counts as, where there is a limit: it takes 0.1 to 1 ms, others with all that
+# is done about them some 0.01. Not where it is at t = 1: that is tested by itself, and takes no longer.
+HARD = 50
 
 
 class Found(NamedTuple):
@@ -122,12 +127,31 @@ class AllContacts(Features):
 
     def _decide(self, travel: Travel, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
         answers = self._answers(len(pairs))
-        if travel.approach is None:
+        if travel.approach is not None:
+            hits = advance_pairs(kind, travel.approach, table, pairs, self.horizon, *answers, self.tally)
+        elif self._wanted is None:
             hits = decide(kind, travel.x0, travel.x1, table, pairs, *answers, self.tally)
         else:
-            hits = advance_pairs(kind, travel.approach, table, pairs, self.horizon, *answers, self.tally)
+            self._decide_within_limit(travel, kind, table, pairs, *self._wanted)
+            return
         if hits:
             self._keep(kind, pairs, *answers)
+
+    def _decide_within_limit(
+        self, travel: Travel, kind: int, table: np.ndarray, pairs: np.ndarray, wanted: Wanted, number: int
+    ) -> None:
+        """The same, in portions: no block of pairs that only integers decide is completed in vain."""
+        toi, toi_upper, status = self._answers(len(pairs))
+        hits, _ = decide_if_easy(kind, travel.x0, travel.x1, table, pairs, toi, toi_upper, status, self.tally)
+        unsure = pairs[status == UNSURE]
+        if hits:
+            self._keep(kind, pairs, toi, toi_upper, np.where(status == UNSURE, MISS, status))
+        for first in range(0, len(unsure), PORTION):
+            some = unsure[first : first + PORTION]
+            answers = self._answers(len(some))
+            if decide_if_hard(kind, travel.x0, travel.x1, table, some, *answers, self.tally):
+                self._keep(kind, some, *answers)
+                wanted.charge(number, HARD * int(np.count_nonzero(self.found[-1].toi < 1.0)))
 
     def _answers(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """toi, toi_upper and status to be filled in for so many pairs."""

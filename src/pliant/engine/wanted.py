@@ -30,8 +30,8 @@ class FeatureMasks(NamedTuple):
 class Wanted:
     """What the sinks of a walk keep together.
 
-    Pairs of two exempt features are counted and not kept. Whether there are too many of the others depends on their
-    number alone: a sum that is read too early is too small, and every contact is followed by a sum.
+    Pairs of two exempt features are counted and not kept. Whether there are too many of the others depends on these
+    contacts alone: a sum that is read too early is too small, and every contact is followed by a sum.
 
     exempt : None for no features
     most : None for no limit
@@ -52,7 +52,11 @@ class Wanted:
             exempt = self._exempt.have_both(kind, pairs[hit])
             self._left_out[sink] += int(np.count_nonzero(exempt))
             hit = hit[~exempt]
-        self._kept[sink] += len(hit)
+        self.charge(sink, len(hit))
+        return hit
+
+    def charge(self, sink: int, count: int) -> None:
+        """So many contacts more count; raises TooManyContacts."""
+        self._kept[sink] += count
         if self._most is not None and sum(self._kept) > self._most:
             raise TooManyContacts
-        return hit

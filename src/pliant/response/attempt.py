@@ -195,7 +195,7 @@ class Attempt:
         x0, t = self._ends.x0, BEFORE * float(contacts.toi.min())
         with np.errstate(over="ignore", invalid="ignore"):  # coordinates near the largest double: no base then
             wanted = self.x - x0
-            along = _along(wanted, self._ends.inverse_mass > 0.0, self._driven.of_all)
+            along = _along(wanted, self._ends.inverse_mass, self._driven.of_all)
             moves = np.sum(along * along) > WORTH * np.sum(wanted * wanted)
             moved, part = x0 + along, x0 + t * wanted
         if not (moves and self._try_base(moved, 1.0)) and t > WORTH:
@@ -226,13 +226,18 @@ def keys_of(contacts: Contacts) -> np.ndarray:
     return (contacts.kind.astype(np.int64) << 62) | (elements[:, 0] << 31) | elements[:, 1]
 
 
-def _along(wanted: np.ndarray, is_free: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """(n, 3) the mean motion of the free vertices of each object, labels (n,) from 0; that of the others as it is."""
-    along = wanted.copy()
-    count = np.bincount(labels[is_free], minlength=labels.max(initial=0) + 1)
+def _along(wanted: np.ndarray, inverse_mass: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """(n, 3) the motion of the centre of mass of the free vertices of each object, labels (n,) from 0, which has their
+    momentum and no more energy; the motion of the others as it is."""
+    along, free = wanted.copy(), np.flatnonzero(inverse_mass > 0.0)
+    lightest = np.zeros(labels.max(initial=0) + 1)
+    np.maximum.at(lightest, labels[free], inverse_mass[free])
+    mass = lightest[labels[free]] / inverse_mass[free]  # from 1 on in each object
+    total = np.bincount(labels[free], mass, minlength=len(lightest))
+    part = mass / total[labels[free]]
     for axis in range(3):
-        total = np.bincount(labels[is_free], wanted[is_free, axis], minlength=len(count))
-        along[is_free, axis] = (total / np.maximum(count, 1))[labels[is_free]]
+        mean = np.bincount(labels[free], part * wanted[free, axis], minlength=len(lightest))
+        along[free, axis] = mean[labels[free]]
     return along
 
 

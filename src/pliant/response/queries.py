@@ -35,7 +35,7 @@ class StepQueries:
         self.tally: Tally = Tally()
         features = detector._tested.features
         # Collapsed meshes have contacts of everything with everything: too many to deal with one by one.
-        self._most = 1_000 + 20 * (len(features.edges) + len(features.faces))
+        self._most = 1_000 + 5 * (len(features.edges) + len(features.faces))
         self.ignored: np.ndarray = np.empty(0, np.int64)
         self.among: NearPairs | None = None
         self.count = self.driven_pairs = 0

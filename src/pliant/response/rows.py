@@ -16,6 +16,9 @@ from pliant.elementary.measure import closest_points
 from pliant.results.contacts import Contacts, Proximity
 from pliant.runtime.jit import helper, kernel
 
+# Of the squares of weights, that free vertices must have: next to driven ones, the tiny weight of a free vertex is a long
+# lever that would throw it far away. What is left to planes waits.
+LEAST_FREE = 0.01
 LEAST_PART = 0.5  # of the gap at x0 that a normal at the time of contact must separate at x0, too
 
 
@@ -115,9 +118,12 @@ def _fill_rows(rows, ends, aim):
                 if rows.vertices[k, i] == rows.vertices[k, j]:  # of a degenerate face
                     rows.weights[k, i] += rows.weights[k, j]
                     rows.weights[k, j] = 0.0
-        total = 0.0
+        total, free, all_weights = 0.0, 0.0, 0.0
         for i in range(4):
-            total += rows.weights[k, i] * rows.weights[k, i] * ends.inverse_mass[rows.vertices[k, i]]
+            square = rows.weights[k, i] * rows.weights[k, i]
+            total += square * ends.inverse_mass[rows.vertices[k, i]]
+            all_weights += square
+            free += square if ends.inverse_mass[rows.vertices[k, i]] > 0.0 else 0.0
         n = row(rows.normal, k)
         start = relative(rows.vertices, rows.weights, k, ends.x0)
         gap = dot(n, start)
@@ -129,4 +135,5 @@ def _fill_rows(rows, ends, aim):
         rows.start[k, 0], rows.start[k, 1], rows.start[k, 2] = start
         rows.target[k] = target
         usable = gap > 0.0 and total > 0.0 and np.isfinite(target) and np.isfinite(1.0 / total)
+        usable = usable and free >= LEAST_FREE * all_weights
         rows.mass[k] = 1.0 / total if usable else 0.0
