@@ -141,6 +141,10 @@ def try_case(seed):
     resolved = pliant.resolve(mesh, x0, x1, **options)
     assert np.isfinite(resolved.positions).all()
     assert_free((seed, name), mesh, x0, resolved.positions, mass == 0.0)
+    driven = mass == 0.0
+    if options["restitution"] == 0.0 and np.array_equal(x0[driven], x1[driven]):
+        before, after = (motion_energy(x0, x, mass) for x in (x1, resolved.positions))
+        assert after <= before * (1.0 + 1e-9) or not np.isfinite(before), (seed, name)
     again = pliant.resolve(mesh, resolved.positions, resolved.positions, **options)  # the next start is free
     assert np.array_equal(again.positions, resolved.positions) or options["thickness"] > 0.0
     return name, mesh, x0, x1, options, resolved

@@ -258,3 +258,44 @@ def test_any_scale(size, thickness):
     resolved = pliant.resolve(faces, x0 * size, x1 * size, thickness=thickness * size)
     assert len(pliant.ccd(faces, x0 * size, x1 * size)) > 0
     assert len(pliant.ccd(faces, x0 * size, resolved.positions)) == 0
+
+
+@pytest.mark.parametrize("thickness", [3.0, 1e6, 1e300])
+def test_a_thickness_larger_than_the_mesh(thickness):
+    """Near is everything then, which is millions of pairs where there are a thousand triangles."""
+    faces, x0 = folded(20, 10, 4, 0.3)
+    x1 = x0 * (1.0, 1.0, 0.2)
+    with pytest.warns(UserWarning, match=r"thickness=.* is so large that nearly everything is within it"):
+        resolved = pliant.resolve(faces, x0, x1, thickness=thickness)
+    assert len(pliant.ccd(faces, x0, resolved.positions)) == 0
+    resolver = pliant.Resolver(faces, thickness=thickness)
+    assert 1000 < len(resolver.near(x0)) < 140_000 < len(pliant.near(faces, x0, within=100.0))
+    with pytest.warns(UserWarning, match="so large"):
+        assert np.array_equal(resolver.resolve(x0, x1).positions, resolved.positions)
+
+
+def test_near_pairs_that_were_asked_for_change_nothing():
+    """Those within a larger distance, too many for the step."""
+    faces, x0 = folded(20, 10, 4, 0.3)
+    x1 = x0 * (1.0, 1.0, 0.2)
+    resolver = pliant.Resolver(faces, thickness=2.0)
+    assert len(resolver.near(x0, 10.0)) > 140_000
+    with pytest.warns(UserWarning, match="so large"):
+        one, two = resolver.resolve(x0, x1), pliant.resolve(faces, x0, x1, thickness=2.0)
+    assert np.array_equal(one.positions, two.positions)
+
+
+def test_duplicate_faces_are_named():
+    faces, x0 = layers(0.0, 0.5)
+    with pytest.raises(pliant.TangledError, match=r"faces 0 and 4 have the same vertices.*remove one"):
+        pliant.resolve(np.concatenate((faces, faces[:1, [1, 2, 0]])), x0, x0)
+
+
+@pytest.mark.parametrize("tuning", [pliant.Tuning(culling="brute"), pliant.Tuning(filters=())])
+def test_tuning_changes_nothing(tuning):
+    """Nor whether there are too many contacts, of which those that integers decide count more."""
+    faces, x0 = folded(12, 4, 3, 0.3)
+    wild = [*proposals(x0, 1.0, np.random.default_rng(2)), ("through a point", 2.0 * x0.mean(axis=0) - x0)]
+    for name, x1 in wild:
+        kept = pliant.Resolver(faces, thickness=0.1, tuning=tuning).resolve(x0, x1)
+        assert np.array_equal(kept.positions, pliant.resolve(faces, x0, x1, thickness=0.1).positions), name

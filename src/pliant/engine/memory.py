@@ -177,10 +177,13 @@ class Engine:
         tally.merge(sink.tally for sink in sinks)
         return [found for sink in sinks for found in sink.found]
 
-    def near(self, travel: Travel, within: float, pool: ThreadPool, tally: Tally) -> list[Near]:
-        """Pairs of features within a distance, for vertices whose contact radius is half of it."""
+    def near(
+        self, travel: Travel, within: float, pool: ThreadPool, tally: Tally, wanted: Wanted | None = None
+    ) -> list[Near]:
+        """Pairs of features within a distance, for vertices whose contact radius is half of it; raises TooManyContacts
+        where there are more than wanted."""
         plan = replace(self._plan_for(travel), filters=(), element_filters=("csat",))
-        sinks = [NearFeatures(plan, within) for _ in range(pool.threads)]
+        sinks = [NearFeatures(plan, within, wanted and (wanted, number)) for number in range(pool.threads)]
         self._walk(Query.NEAR, travel, plan, sinks, pool, tally)
         return [found for sink in sinks for found in sink.found]
 

@@ -168,15 +168,19 @@ class AllContacts(Features):
 class NearFeatures(Features):
     """At one instant: pairs of features within a distance. To measure it costs no more than a filter."""
 
-    def __init__(self, plan: Plan, within: float) -> None:
+    def __init__(self, plan: Plan, within: float, wanted: tuple[Wanted, int] | None = None) -> None:
+        """wanted: with which sink of it this is, None for all pairs."""
         super().__init__(plan)
-        self.within, self.found = within, list[Near]()
+        self.within, self.found, self._wanted = within, list[Near](), wanted
 
     def test(self, travel: Travel, kind: int, table: np.ndarray, pairs: np.ndarray, count: int) -> None:
         clock = time.perf_counter()
         kept = measure_in_doubles(kind, travel.x0, table, pairs, count, self.within)
         self.tally.add("distance", count, kept, time.perf_counter() - clock)
         self.found.append(Near(kind, pairs[:kept].copy()))
+        if self._wanted is not None:
+            wanted, number = self._wanted
+            wanted.charge(number, kept)
 
 
 class Crossings:

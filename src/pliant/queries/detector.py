@@ -267,13 +267,8 @@ class Detector:
         -------
         Proximity
         """
-        tally, pool = Tally(), ThreadPool(self._threads, progress)
-        x, engine = self._positions(x, "x"), self._at_rest
         within = as_number(within, "within", 0.0, np.finfo(float).max)
-        found = engine.near(rest_within(x, within), within, pool, tally)
-        self._now.vertex_count = len(x)
-        near = tabulate_near(engine.topology.tested, x, found, tally, ThreadPool(self._threads))
-        return self._logged("near", near, tally)
+        return self._near(self._positions(x, "x"), within, ThreadPool(self._threads, progress))
 
     def near_pairs(self, x: Any, within: float, *, progress: Progress | bool | None = None) -> NearPairs:
         """The pairs of features within a distance at x, to ask about again: ``contacts(x0, x1, among=pairs)``.
@@ -358,6 +353,13 @@ class Detector:
     def _engine_of(self, topology: Topology) -> Engine:
         plan: Plan = plan_of(self._tuning, self._pairs, topology.tested.cells is not None)
         return Engine(topology, plan, self._threads, adapts=self._tuning.culling == "auto")
+
+    def _near(self, x: np.ndarray, within: float, pool: ThreadPool, wanted: Wanted | None = None) -> Proximity:
+        tally, engine = Tally(), self._at_rest
+        found = engine.near(rest_within(x, within), within, pool, tally, wanted)
+        self._now.vertex_count = len(x)
+        near = tabulate_near(engine.topology.tested, x, found, tally, ThreadPool(self._threads))
+        return self._logged("near", near, tally)
 
     def _contacts(self, travel: Travel, pool: ThreadPool, tally: Tally, wanted: Wanted | None = None) -> Contacts:
         """All, or those that are wanted."""

@@ -113,6 +113,7 @@ class Attempt:
             if halving < HALVINGS:
                 is_last = halving == HALVINGS - 1
                 self.x[free] = self._base[free] if is_last else _middle(self._base[free], self.x[free])
+                self._weaken(0.0 if is_last else 0.5)
             else:
                 base = self._driven.columns.base_shares
                 is_last = halving == 2 * HALVINGS - 1
@@ -131,6 +132,12 @@ class Attempt:
         before = 0 if self.rows is None else len(self.rows.target)
         self.rows = more if self.rows is None else joined_rows(self.rows, more, before)
         self.tables.append(contacts)
+
+    def _weaken(self, share: float) -> None:
+        """Less of the motion is less of what rows have done to it."""
+        if self.rows is not None:
+            self.rows.push[:] *= share
+            self.rows.drag[:] *= share
 
     def _push(self) -> None:
         assert self.rows is not None

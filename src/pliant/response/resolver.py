@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from pliant.queries.near_pairs import NearPairs
 from pliant.response.attempt import Attempt, Rules, Touching, keys_of
 from pliant.response.driven import DrivenObjects, driven_objects
 from pliant.response.exempt import driven_features
+from pliant.response.near import Near, NearSearch
 from pliant.response.options import LARGEST, Options
 from pliant.response.pushing import as_contacts, pushing
 from pliant.response.queries import StepQueries
@@ -37,12 +39,6 @@ class _Known(NamedTuple):
     x: np.ndarray
     touching: np.ndarray  # (k,) int64 keys of the pairs that touch
     held: np.ndarray  # vertices of these pairs
-
-
-class _Near(NamedTuple):
-    x: np.ndarray
-    within: float
-    found: Proximity
 
 
 class Resolver:
@@ -89,7 +85,8 @@ class Resolver:
         self._starts = Starts(self._detector)
         self._exempt: tuple[int, FeatureMasks | None] | None = None  # for so many vertices
         self._known: _Known | None = None
-        self._near: _Near | None = None
+        self._search = NearSearch(self._detector)
+        self._near: Near | None = None
         self._asked_by: str | None = None
 
     def __repr__(self) -> str:
@@ -112,7 +109,8 @@ class Resolver:
         ----------
         x : (n, 3) floats
         within : float, optional
-            The distance; default: 1.5 times the thickness, or twice the distance that is kept, if that is more.
+            The distance; default: 1.5 times the thickness, or twice the distance that is kept, if that is more. Where
+            everything is within that, it is halved until pairs are no more than 64 for each edge and face.
         progress : as in ``resolve``
 
         Returns
@@ -120,10 +118,12 @@ class Resolver:
         Proximity
         """
         x = as_positions(x, "x")
-        within = self._within(x) if within is None else as_number(within, "within", 0.0, LARGEST)
-        found = self._detector.near(x, within, progress=progress)
-        self._near = _Near(x.copy(), within, found)
-        return found
+        if within is None:
+            self._near = self._search.within(x, self._within(x), progress)
+        else:
+            within = as_number(within, "within", 0.0, LARGEST)
+            self._near = Near(x.copy(), within, within, self._detector.near(x, within, progress=progress))
+        return self._near.found
 
     def resolve(self, x0: Any, x1: Any, *, progress: Progress | bool | None = None) -> Resolved:
         """Positions near x1 to which the way from x0 is free of contact, for certain.
@@ -203,8 +203,10 @@ class Resolver:
             return KEPT_OF_EDGES * min(float(length.mean()), LARGEST)
 
     def _within(self, x0: np.ndarray) -> float:
-        """How near pairs at x0 push before they meet."""
-        return min(max(NEAR * self._options.thickness, NEAR_KEPT * self._distance_kept(x0)), LARGEST)
+        """How near pairs at x0 push before they meet; nothing is further away than all is long."""
+        with np.errstate(over="ignore"):
+            length = float(np.sum(np.ptp(x0, axis=0))) if len(x0) else 0.0
+        return min(max(NEAR * self._options.thickness, NEAR_KEPT * self._distance_kept(x0)), length, LARGEST)
 
     def _near_rows(self, ends: Ends, aim: Aim, attempt: Attempt, queries: StepQueries) -> Rows | None:
         """Rows of what is near at x0; none where no distance is kept."""
@@ -212,17 +214,26 @@ class Resolver:
         if within == 0.0:
             return None
         known = self._near
-        if known is None or known.within < within or not np.array_equal(known.x, ends.x0):
-            self.near(ends.x0, within, progress=queries.progress)
-        assert self._near is not None
-        near = self._near.found
-        queries.among = self._pairs_of(self._near)
+        if known is None or known.asked < within or not np.array_equal(known.x, ends.x0):
+            known = self._near = self._search.within(ends.x0, within, queries.progress)
+        queries.among = self._pairs_of(known)
+        near, within = self._search.few(known, within)
+        if within < self._within(ends.x0) and (self._options.thickness or self._options.distance_kept):
+            self._warn_of_thickness()
         usable = (near.distance > 0.0) & (near.distance <= within)
         near = near[usable & (ends.inverse_mass[near.vertices] > 0.0).any(axis=1)]
         attempt.tables.append(as_contacts(near, self._detector._at_rest.topology.tested))
         return rows_of_near(near, ends, aim)
 
-    def _pairs_of(self, near: _Near) -> NearPairs | None:
+    def _warn_of_thickness(self) -> None:
+        thickness = max(self._options.thickness, self._options.distance_kept or 0.0)
+        warnings.warn(
+            f"thickness={thickness:g} is so large that nearly everything is within it: only the nearest pairs push "
+            "before they meet",
+            stacklevel=4 if self._asked_by is None else 5,
+        )
+
+    def _pairs_of(self, near: Near) -> NearPairs | None:
         """What is near, to be asked about again; of a volume mesh, features inside of it are missing."""
         detector = self._detector
         if detector._tested.cells is not None:

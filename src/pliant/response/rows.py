@@ -16,8 +16,8 @@ from pliant.elementary.measure import closest_points
 from pliant.results.contacts import Contacts, Proximity
 from pliant.runtime.jit import helper, kernel
 
-# Of the squares of weights, that free vertices must have: next to driven ones, the tiny weight of a free vertex is a long
-# lever that would throw it far away. What is left to planes waits.
+# Of the squares of weights, that free vertices must have: next to driven ones, the tiny weight of a free vertex is a
+# long lever that would throw it far away. Planes keep such pairs apart.
 LEAST_FREE = 0.01
 LEAST_PART = 0.5  # of the gap at x0 that a normal at the time of contact must separate at x0, too
 
