@@ -19,10 +19,11 @@ STEPS, WARM = 6, 2
 
 
 class Run(NamedTuple):
-    """CPU ms of a step and of the queries in it, and a hash of where it ends."""
+    """CPU ms of a step, of all queries in it, of those for what is near; and a hash of where it ends."""
 
     step: float
     detection: float
+    near: float
     digest: str
 
 
@@ -32,7 +33,8 @@ def simulated(options: Options) -> None:
         "simulated",
         f"Steps of simulated scenes, {options.threads} threads, CPU ms, means of {STEPS} steps, the best of "
         f"{options.repeats} runs",
-        "scene, triangles, culling, near pairs, detection, share, step, boxes / this: detection, step, hash",
+        "scene, triangles, culling, near pairs, detection, of it near, share, step, boxes / this: detection, step, "
+        "hash",
         options.save,
     )
     for name, frame in SCENES.items():
@@ -59,7 +61,7 @@ def _measure(report: Report, name: str, frame: int, options: Options) -> None:
     best = {culling: _best(some) for culling, some in runs.items()}
     for culling, run in best.items():
         report.add(
-            name, f"{len(cloth.mesh.faces):,}", culling, f"{near:,}", f"{run.detection:.1f}",
+            name, f"{len(cloth.mesh.faces):,}", culling, f"{near:,}", f"{run.detection:.1f}", f"{run.near:.1f}",
             f"{run.detection / run.step:.0%}", f"{run.step:.0f}", f"{best['boxes'].detection / run.detection:.2f}",
             f"{best['boxes'].step / run.step:.2f}", run.digest, name=name, culling=culling, step=run.step,
             detection=run.detection,
@@ -68,31 +70,34 @@ def _measure(report: Report, name: str, frame: int, options: Options) -> None:
 
 def _best(runs: list[Run]) -> Run:
     digests = "/".join(sorted({one.digest for one in runs}))
-    return Run(min(one.step for one in runs), min(one.detection for one in runs), digests)
+    step, detection, near = (min(one[k] for one in runs) for k in range(3))
+    return Run(step, detection, near, digests)
 
 
 def _steps(cloth: Cloth, rate: float) -> Run:
     clock = _Clock(cloth)
     for _ in cloth.frames(WARM, rate):
         pass
-    clock.spent, start = 0.0, process_time()
+    clock.spent, start = dict.fromkeys(clock.spent, 0.0), process_time()
     for _ in cloth.frames(STEPS, rate):
         pass
     spent = process_time() - start
     digest = hashlib.sha256(cloth.frame().scene.tobytes()).hexdigest()[:8]
-    return Run(1e3 * spent / STEPS, 1e3 * clock.spent / STEPS, digest)
+    queries = sum(clock.spent.values())
+    return Run(*(1e3 * one / STEPS for one in (spent, queries, clock.spent["near"])), digest)
 
 
 class _Clock:
     """CPU seconds in the queries of a simulation: those for what is near, and those for contacts."""
 
     def __init__(self, cloth: Cloth) -> None:
-        self.spent, self._is_inside = 0.0, False
+        self.spent: dict[str, float] = {"near": 0.0, "contacts": 0.0, "_contacts": 0.0}
+        self._is_inside = False
         detector: Any = cloth._resolver.detector
-        for name in ("near", "contacts", "_contacts"):
-            setattr(detector, name, self._timed(getattr(detector, name)))
+        for name in self.spent:
+            setattr(detector, name, self._timed(name, getattr(detector, name)))
 
-    def _timed(self, query: Any) -> Any:
+    def _timed(self, name: str, query: Any) -> Any:
         def timed(*arguments: Any, **named: Any) -> Any:
             if self._is_inside:
                 return query(*arguments, **named)
@@ -100,6 +105,7 @@ class _Clock:
             try:
                 return query(*arguments, **named)
             finally:
-                self.spent, self._is_inside = self.spent + process_time() - start, False
+                self.spent[name] += process_time() - start
+                self._is_inside = False
 
         return timed

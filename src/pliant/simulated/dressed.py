@@ -38,7 +38,10 @@ def bishop(triangles: int = 124_000, seed: int = 0) -> Setup:
         _around("top", round(0.17 * rest), shape, 3.0),
         _cape("cape", round(0.33 * rest), shape),
     ]
-    return _worn("bishop", wearer, pieces, {"material": ["silk", "cotton", "satin"]}, 200)
+    # The top is tight: it is narrower at rest.
+    rest_shapes = [x * (0.92, 0.92, 1.0) if name == "top" else x for name, _, x, _ in pieces]
+    options = {"material": ["silk", "jersey", "satin"], "rest": np.concatenate(rest_shapes)}
+    return _worn("bishop", wearer, pieces, options, 200)
 
 
 def falling(triangles: int = 172_000, seed: int = 0) -> Setup:
@@ -144,7 +147,7 @@ class _Shape:
         wide, deep = np.array([near.max(axis=0, initial=0.03)[:2] for near in bands]).T
         depth = float((deep / np.maximum(wide, 0.08)).max())
         return _Shape(
-            0.62 * top, 0.65 * top, 0.79 * top, 0.86 * top, lambda z: np.interp(z, heights, wide), min(1.0, depth)
+            0.62 * top, 0.64 * top, 0.75 * top, 0.86 * top, lambda z: np.interp(z, heights, wide), min(1.0, depth)
         )
 
     def girdle(self, z: np.ndarray | float, gap: float):
@@ -166,11 +169,12 @@ def _cone(name: str, triangles: int, ring: tuple, length: float, slope: float, a
 
 
 def _around(name: str, triangles: int, shape: _Shape, aspect: float) -> Piece:
-    """A top: close to the torso from the chest down to the ribs, held above."""
+    """A top: close to the torso from the chest down to the ribs; held at the back only, out of reach of the arms."""
     faces, at = tube(triangles, aspect)
     around, v = at[:, 0], at[:, 1]
     a, b, z = shape.girdle(shape.chest + (shape.ribs - shape.chest) * v, 0.02)
-    return name, faces, np.stack([a * np.cos(around), b * np.sin(around), z], axis=1), np.flatnonzero(v == 0.0)
+    held = np.flatnonzero((v == 0.0) & (np.sin(around) < -0.86))
+    return name, faces, np.stack([a * np.cos(around), b * np.sin(around), z], axis=1), held
 
 
 def _cape(name: str, triangles: int, shape: _Shape) -> Piece:
