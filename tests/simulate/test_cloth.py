@@ -11,6 +11,7 @@ import pytest
 import pliant
 from pliant.runtime.reading import FileError
 from pliant.simulate import MATERIALS, Cloth, Keyframes, Obstacle, Pin, Seam, Settings, Spring, Turning
+from pliant.simulate.welding import weld
 from tests.simulate.sheets import ball, sheet
 
 
@@ -220,6 +221,66 @@ def test_seams_close_and_springs_pull():
     frames = run_checked(spring, 60)
     gap = np.linalg.norm(frames[-1].positions[left] - frames[-1].positions[right], axis=1)
     assert abs(gap - 0.02).max() < 0.01
+
+
+@pytest.mark.parametrize("irregular", [False, True])
+def test_closed_seams_are_welded_into_one_mesh(irregular: bool):
+    faces, x = sheet(4, 4, 0.2, irregular)
+    left = np.flatnonzero(x[:, 0] > 0.2 - 1e-9)
+    right = left + len(x)
+    # The second piece is the first one in a mirror: sides of a seam are as long as each other, stitch by stitch.
+    both, two = np.concatenate((faces, faces + len(x))), np.concatenate((x, x * (-1, 1, 1) + (0.43, 0.0, 0.0)))
+    cloth = Cloth(both, two, joints=Seam(np.column_stack((left, right))), gravity=(0, 0, 0), thickness=2e-3)
+    with pytest.raises(pliant.MeshError, match="5 stitches are open: vertices"):
+        cloth.welded()
+    run_checked(cloth, 60)
+    welded = cloth.welded()
+    assert len(welded.positions) == len(two) - len(left)
+    assert len(welded.mesh.faces) == len(both)
+    assert (welded.mesh.components == 0).all()
+    assert (welded.vertices[left] == welded.vertices[right]).all()
+    ends = cloth.frame().positions
+    np.testing.assert_allclose(welded.positions[welded.vertices[left]], (ends[left] + ends[right]) / 2, atol=1e-15)
+    others = np.setdiff1d(np.arange(len(two)), np.concatenate((left, right)))
+    assert welded.positions[welded.vertices[others]].tobytes() == ends[others].tobytes()
+    assert len(pliant.dcd(welded.mesh, welded.positions)) == 0
+    again = Cloth(welded.mesh, welded.positions)
+    assert again.mass.sum() == pytest.approx(cloth.mass.sum(), rel=0.05)
+
+
+def test_stitches_in_a_row_become_one_vertex_and_faces_do_not_close():
+    faces, x = sheet(2, 2, 0.2, irregular=False)
+    chain = weld(pliant.TriMesh([(0, 1, 2), (3, 4, 5), (6, 7, 8)]), np.zeros((9, 3)), np.array([(6, 3), (3, 0)]), 1.0)
+    assert chain.vertices.tolist() == [0, 1, 2, 0, 3, 4, 0, 5, 6]
+    with pytest.raises(pliant.MeshError, match="sewn to itself"):
+        weld(pliant.TriMesh(faces), x, faces[:1, :2], 1.0)
+
+
+def test_adaptive_steps_are_short_where_it_is_fast(tmp_path):
+    settings = Settings(step="adaptive")
+    fast, slow = on_ball(6, settings=settings), on_ball(6, settings=settings, gravity=(0, 0, -0.01))
+    fast.set_velocities(np.tile((0.0, 0.0, -8.0), (fast.vertex_count, 1)))
+    lengths = {"fast": [], "slow": []}
+    for name, cloth in (("fast", fast), ("slow", slow)):
+        seen = lengths[name]
+        frames = list(cloth.frames(3, watch=lambda before, frame, seen=seen: seen.append(frame.stats.seconds)))
+        np.testing.assert_allclose([frame.time for frame in frames], np.arange(1, 4) / 60)
+        assert sum(seen) == pytest.approx(3 / 60)
+    assert max(lengths["slow"]) == pytest.approx(1 / 60)
+    assert min(lengths["fast"]) < 1 / 120
+    # Chosen from the state alone: a checkpoint goes on with the same steps.
+    fast.save(tmp_path / "state.npz")
+    again = on_ball(6, settings=settings)
+    again.restore(tmp_path / "state.npz")
+    assert next(fast.frames(1)).scene.tobytes() == next(again.frames(1)).scene.tobytes()
+    with pytest.raises(pliant.OptionError, match="step='fast'"):
+        Settings(step="fast")
+
+
+def test_keyframes_at_a_rate():
+    path = Keyframes.at_rate(np.arange(9.0).reshape(3, 1, 3), 24, begin=0.5)
+    np.testing.assert_allclose(path.times, (0.5, 0.5 + 1 / 24, 0.5 + 2 / 24))
+    np.testing.assert_allclose(path(0.5 + 1.5 / 24), [[4.5, 5.5, 6.5]])
 
 
 def test_limits_of_strain_hold():

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pliant.simulate.joints import Seam, Spring
     from pliant.simulate.materials import MATERIALS, Material
     from pliant.simulate.settings import Settings
+    from pliant.simulate.welding import Welded
 
 _HOME = {
     "MATERIALS": "pliant.simulate.materials",
@@ -35,6 +36,7 @@ _HOME = {
     "StepStats": "pliant.simulate.frames",
     "StepTimes": "pliant.simulate.frames",
     "Turning": "pliant.simulate.driven",
+    "Welded": "pliant.simulate.welding",
 }
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "StepStats",
     "StepTimes",
     "Turning",
+    "Welded",
 ]
 
 

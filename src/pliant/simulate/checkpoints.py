@@ -33,3 +33,15 @@ def read_checkpoint(path: Any, budget: int | None = None) -> dict[str, np.ndarra
     if state["version"].shape != () or int(state["version"]) != VERSION:
         raise FileError(f"{path} is a checkpoint of another version")
     return state
+
+
+def read_state(path: Any, budget: int | None, like: dict[str, np.ndarray], faces: np.ndarray) -> dict[str, np.ndarray]:
+    """A checkpoint whose arrays have the shapes of these, of a scene with these faces."""
+    state = read_checkpoint(path, budget)
+    fits = all(state[name].shape == now.shape and state[name].dtype == float for name, now in like.items())
+    if not fits or not np.array_equal(state["faces"], faces):
+        raise FileError(f"{path} is a checkpoint of another scene")
+    for name in (*like, "time"):
+        if not np.isfinite(state[name]).all():
+            raise FileError(f"{path}: {name} must be finite")
+    return state

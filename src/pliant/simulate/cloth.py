@@ -15,19 +15,20 @@ from pliant.response.driven import PinchedError
 from pliant.response.resolver import Resolver
 from pliant.results.resolved import Resolved
 from pliant.runtime.arrays import ShapeError, as_floats, as_number, as_positions, thread_count
-from pliant.runtime.reading import FileError
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.air import Air
-from pliant.simulate.checkpoints import read_checkpoint, write_checkpoint
+from pliant.simulate.checkpoints import read_state, write_checkpoint
 from pliant.simulate.contacts import Rubbing, impact_links, near_links
 from pliant.simulate.driven import Driven, Obstacle, pins_of
 from pliant.simulate.frames import Energies, Frame, StepStats, StepTimes, kinetic_energy
-from pliant.simulate.joints import links_of_joints
+from pliant.simulate.joints import links_of_joints, sewn_pairs
 from pliant.simulate.links import Links, joined
 from pliant.simulate.materials import Material
 from pliant.simulate.newton import Minimiser, Outcome, Step, Tolerances
+from pliant.simulate.pacing import adaptive_step, equal_parts
 from pliant.simulate.scene import Scene, materials_of, rest_of, sheet_of, warn_of_size, warn_of_tearing
 from pliant.simulate.settings import GRAVITY, UP, Settings
+from pliant.simulate.welding import Welded, sewn_together, weld
 
 LEAST_THICKNESS = 0.15  # of the mean edge, where none is given: thinner cloth costs more rounds
 CONTACT_STIFFNESS = 0.5  # of the membrane's
@@ -110,11 +111,12 @@ class Cloth:
         self._gravity = self._gravity_of(gravity)
         self._wind, self._still = wind, np.zeros(3)
         self._air = Air(self._sheet.membrane, len(x), self.settings.air_density / self.settings.scale**3)
+        self._sewn = sewn_pairs(joints)
         self._joints = links_of_joints(joints, x, self.thickness, max(m.stretch_warp for m in materials))
         self._rubbing = Rubbing(
             self.thickness, CONTACT_STIFFNESS * max(max(m.stretch_warp, m.stretch_weft) for m in materials),
             self._scene.friction, self._scene.of_obstacles, self._scene.x, self._scene.free,
-            self._scene.is_loose,
+            self._scene.is_loose, sewn_together(self._sewn, len(self._scene.x)),
         )  # fmt: skip
         self._resolver = self._new_resolver(friction, tuning, threads)
         self._driven = Driven(self._scene.groups)
@@ -190,19 +192,13 @@ class Cloth:
         ------
         Frame
         """
-        rate = as_number(rate, "rate", 1e-3, 1e6)
-        start = self._time
-        parts = max(1, int(np.ceil(1.0 / (rate * self.settings.step) - 1e-9)))
+        rate, start = as_number(rate, "rate", 1e-3, 1e6), self._time
         for k in range(count):
-            frame = None
-            for part in range(parts):
-                end = start + (k + (part + 1) / parts) / rate
-                self._watch = watch
-                try:
-                    frame = self._step_to(end)
-                finally:
-                    self._watch = None
-            assert frame is not None
+            self._watch = watch
+            try:
+                frame = self._advance(start + k / rate, start + (k + 1) / rate)
+            finally:
+                self._watch = None
             yield frame
             if progress is not None:
                 progress(k + 1, count)
@@ -264,19 +260,44 @@ class Cloth:
         FileError
             Where the file is no checkpoint, or one of another scene.
         """
-        state = read_checkpoint(path, budget)
         shapes = {"positions": self._x, "velocities": self._v, "pace": self._driven.pace}
-        fits = all(state[name].shape == now.shape and state[name].dtype == float for name, now in shapes.items())
-        if not fits or not np.array_equal(state["faces"], self.mesh.faces):
-            raise FileError(f"{path} is a checkpoint of another scene")
-        for name in (*shapes, "time"):
-            if not np.isfinite(state[name]).all():
-                raise FileError(f"{path}: {name} must be finite")
+        state = read_state(path, budget, shapes, self.mesh.faces)
         self._x, self._v = (np.ascontiguousarray(state[name]) for name in ("positions", "velocities"))
         self._driven.pace = state["pace"]
         self._time, self._steps = float(state["time"]), int(state["steps"])
 
+    def welded(self) -> Welded:
+        """The cloth as it is now, with the two vertices of every stitch of its seams made one.
+
+        Returns
+        -------
+        Welded
+            Its mesh, positions, and which vertex each one has become. Sewn vertices meet in the middle: whether that is
+            free of intersections is for ``pliant.check`` to say.
+
+        Raises
+        ------
+        MeshError
+            Where a stitch is not closed, or would close a face.
+        """
+        return weld(self._own, self._x[: self.vertex_count], self._sewn, self.thickness)
+
     # ---- a step
+
+    def _advance(self, begin: float, end: float) -> Frame:
+        """Steps from one time to another."""
+        longest = self.settings.step
+        if isinstance(longest, str):
+            while True:
+                left = end - self._time
+                parts = equal_parts(left, adaptive_step(self._v, self._gravity, self._edge))
+                if parts == 1:
+                    return self._step_to(end)
+                self._step_to(self._time + left / parts)
+        parts = equal_parts(end - begin, longest)
+        for part in range(1, parts):
+            self._step_to(begin + part / parts * (end - begin))
+        return self._step_to(end)
 
     def _step_to(self, end: float, depth: int = 0) -> Frame:
         x0, v, seconds = self._x, self._v, end - self._time

@@ -26,6 +26,7 @@ class Rubbing(NamedTuple):
     x : (N, 3) positions at the start of the simulation: pairs that were nearer then stay as near
     free : (N,) bool
     is_loose : (N,) bool, of edges without faces
+    sewn : (N,) int64, vertices that are sewn together have the same number
     """
 
     thickness: float
@@ -35,6 +36,7 @@ class Rubbing(NamedTuple):
     x: np.ndarray
     free: np.ndarray
     is_loose: np.ndarray
+    sewn: np.ndarray
 
 
 def near_links(near: Any, rubbing: Rubbing) -> Links:
@@ -42,6 +44,7 @@ def near_links(near: Any, rubbing: Rubbing) -> Links:
     vertices, distance = near.vertices, near.distance
     kept = np.empty(len(vertices), np.bool_)
     _closest(near.kind, vertices, near.weights, distance, rubbing.is_loose, kept)
+    kept &= ~_joined_by_seams(near.kind, rubbing.sewn[vertices])
     kept &= (distance > 0.0) & rubbing.free[vertices].any(axis=1)
     links = _links(vertices[kept], near.weights[kept], near.normal[kept], rubbing)
     np.minimum(links.target, distance[kept] + RECOVERY * rubbing.thickness, out=links.target)
@@ -68,6 +71,15 @@ def _links(vertices: np.ndarray, weights: np.ndarray, normal: np.ndarray, rubbin
     of_obstacle = rubbing.of_obstacles[vertices].max(axis=1, initial=-1.0)
     links.friction[:] = np.where(of_obstacle < 0.0, rubbing.friction, of_obstacle)
     return links
+
+
+def _joined_by_seams(kind: np.ndarray, sewn: np.ndarray) -> np.ndarray:
+    """Which pairs have a stitch between them: neighbours, which would keep the seam open if they pushed."""
+    joined = (sewn[:, :1] == sewn[:, 2:]).any(axis=1)
+    face, edge = kind == 0, kind == 1
+    joined |= face & (sewn[:, 0] == sewn[:, 1])
+    joined |= edge & (sewn[:, 1:2] == sewn[:, 2:]).any(axis=1)
+    return joined
 
 
 @bare_kernel

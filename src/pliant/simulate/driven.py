@@ -34,6 +34,26 @@ class Keyframes:
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "positions", positions)
 
+    @staticmethod
+    def at_rate(positions: Any, rate: float, begin: float = 0.0) -> Keyframes:
+        """Frames at equal distances of time, of an animation say.
+
+        Parameters
+        ----------
+        positions : (k, n, 3) floats
+        rate : float
+            Frames in a second.
+        begin : float
+            s, the time of the first.
+
+        Returns
+        -------
+        Keyframes
+        """
+        positions = as_floats(positions, "positions")
+        rate = as_number(rate, "rate", 1e-3, 1e6)
+        return Keyframes(begin + np.arange(len(positions)) / rate, positions)
+
     def __call__(self, time: float) -> np.ndarray:
         after = int(np.searchsorted(self.times, time))
         if after == 0 or after == len(self.times):

@@ -45,6 +45,13 @@ def links_of_joints(joints: Any, x: np.ndarray, thickness: float, stiffness: flo
     return joined([_links(joint, x, thickness, stiffness) for joint in joints])
 
 
+def sewn_pairs(joints: Any) -> np.ndarray:
+    """(k, 2), of all seams."""
+    joints = [joints] if isinstance(joints, Seam | Spring) else list(joints)
+    pairs = [as_indices(one.pairs, "pairs", 2) for one in joints if isinstance(one, Seam)]
+    return np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
+
+
 def _links(joint: Any, x: np.ndarray, thickness: float, stiffness: float) -> Links:
     if not isinstance(joint, Seam | Spring):
         raise OptionError(f"joints must be of pliant.simulate.Seam or Spring, not {joint!r}")

@@ -31,8 +31,9 @@ class Settings:
         Of all positions and of ``thickness``, ``wind`` and paths, in and out; materials and gravity stay in SI units.
     up : {"x", "y", "z"}
         The axis that points up: where gravity that is not given points down.
-    step : float
-        s, the longest time step; frames are divided into steps of equal length.
+    step : float or "adaptive"
+        s, the longest time step; frames are divided into steps of equal length. "adaptive": as long as no vertex of the
+        cloth moves further than the mean edge, 1/1920 to 1/60 s.
     newton : int
         Newton steps in a time step, at most.
     tolerance : float
@@ -53,7 +54,7 @@ class Settings:
 
     units: str = "m"
     up: str = "z"
-    step: float = 0.01
+    step: float | str = 0.01
     newton: int = 4
     tolerance: float = 0.05
     linear_tolerance: float = 0.2
@@ -67,8 +68,10 @@ class Settings:
         choose(self.up, "up", tuple(UP))
         choose(self.rest_angles, "rest_angles", ("rest", "flat"))
         choose(self.pinched, "pinched", ("wait", "raise"))
+        if isinstance(self.step, str):
+            choose(self.step, "step", ("adaptive",))
         for field in fields(self):
-            if field.name in _RANGES:
+            if field.name in _RANGES and not isinstance(getattr(self, field.name), str):
                 as_number(getattr(self, field.name), field.name, *_RANGES[field.name])
         if int(self.newton) != self.newton:
             raise OptionError(f"newton={self.newton!r} must be an integer")
