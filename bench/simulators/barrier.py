@@ -83,7 +83,9 @@ class Barrier:
         matrix = self._hessian(x)
         right = -gradient - matrix @ direction
         inner = matrix[free][:, free].tocsc()
-        direction[free] = splu(inner, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(right[free])
+        # Positive definite: no pivoting, and an order for symmetric matrices.
+        factors = splu(inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        direction[free] = factors.solve(right[free])
         return direction.reshape(-1, 3)
 
     def _search(self, x: np.ndarray, size: float, direction: np.ndarray, aim: np.ndarray) -> np.ndarray:
