@@ -14,6 +14,7 @@ STEPS = 5  # of 3.3 ms; "1-4 ms is typical"
 HEAVY = 1e5  # times the mass of a vertex: what is driven is given its velocity, and nothing changes it
 DAMPING = 2e-3  # s, the least of what is recommended
 MEMORY = "1G"
+CONTACT = f'friction="{FRICTION} 0 0" solref="0.01 1" solimp=".95 .99 .0001"'  # as in its model drape
 
 
 class MujocoFlex:
@@ -93,7 +94,7 @@ def _xml(scene: Scene, seconds: float, flags: str) -> str:
     {"".join(solids)}
     <flexcomp name="cloth" type="direct" dim="2" radius="{0.5 * THICKNESS}" mass="{scene.mass.sum()!r}"
         point="{_text(_spread(scene))}" element="{_text(scene.faces)}">
-      <contact selfcollide="auto" friction="{FRICTION} 0 0" solref="0.01 1" solimp=".95 .99 .0001"/>
+      <contact selfcollide="auto" {CONTACT}/>
       <elasticity young="{young!r}" poisson="{POISSON}" thickness="{thickness!r}" elastic2d="both" damping="{DAMPING}"/>
     </flexcomp>
   </worldbody>
@@ -104,7 +105,9 @@ def _solid(k: int, solid: Any) -> tuple[str, str]:
     asset = f'<mesh name="solid{k}" vertex="{_text(solid.x)}" face="{_text(solid.faces)}"/>'
     joints = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
     inertia = '<inertial pos="0 0 0" mass="1e4" diaginertia="1e4 1e4 1e4"/>'
-    geom = f'<geom type="mesh" mesh="solid{k}" friction="{FRICTION} 0 0" solref="0.01 1" solimp=".95 .99 .0001"/>'
+    # A flex keeps its radius from a shape, and twice that from itself: the margin is the other half.
+    margin = 0.5 * THICKNESS
+    geom = f'<geom type="mesh" mesh="solid{k}" margin="{margin}" {CONTACT}/>'
     moving = joints + inertia if any(solid.velocity) else ""
     return asset, f'<body name="solid{k}">{moving}{geom}</body>'
 
