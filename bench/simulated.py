@@ -31,7 +31,8 @@ def simulated(options: Options) -> None:
     """Each scene is simulated up to where the cloth is in folds; from that state, the same steps for each culling."""
     report = Report(
         "simulated",
-        f"Steps of simulated scenes, {options.threads} threads, CPU ms, means of {STEPS} steps, the best of "
+        f"Frames of 0.01 s of simulated scenes (a step, or its halves), {options.threads} threads, CPU ms, means of "
+        f"{STEPS}, the best of "
         f"{options.repeats} runs",
         "scene, triangles, culling, near pairs, detection, of it near, share, step, boxes / this: detection, step, "
         "hash",

@@ -26,8 +26,9 @@ def bishop(triangles: int = 124_000, seed: int = 0) -> Setup:
     The body is the dancing one of the shared data, from 30,000 triangles on and where it is there; else a jointed doll.
     """
     phases = np.random.default_rng(seed).uniform(0, 2 * math.pi, 4)
-    wearer = rumba() if triangles >= _FROM_RUMBA else None
+    wearer, frames = (rumba() if triangles >= _FROM_RUMBA else None), 400  # which dances for four seconds
     if wearer is None:
+        frames = 200
         wearer = dancing_doll(triangles // 8, _SECONDS, phases, Dance(spin=0.8))
         shape = _Shape(1.07, 1.12, 1.35, 1.45, torso_radius, DEPTH)
     else:
@@ -41,7 +42,7 @@ def bishop(triangles: int = 124_000, seed: int = 0) -> Setup:
     # The top is tight: it is narrower at rest.
     rest_shapes = [x * (0.92, 0.92, 1.0) if name == "top" else x for name, _, x, _ in pieces]
     options = {"material": ["silk", "jersey", "satin"], "rest": np.concatenate(rest_shapes)}
-    return _worn("bishop", wearer, pieces, options, 200)
+    return _worn("bishop", wearer, pieces, options, frames)
 
 
 def falling(triangles: int = 172_000, seed: int = 0) -> Setup:
