@@ -19,6 +19,7 @@ LAYERS = 4
 THICKNESS = 0.2  # of an edge
 GAP = 0.5
 BALL = 3.0
+THROUGH_A_POINT = ("a point", "inverted", "through a point")  # a safe step decides all pairs in integers: minutes
 
 
 def resolve(options: Options) -> None:
@@ -73,15 +74,20 @@ def _hostile(options: Options, faces: np.ndarray, x0: np.ndarray) -> None:
         left = len(pliant.ccd(case.faces, case.x0, resolved.positions))
         left += len(pliant.check(case.faces, resolved.positions))
         kept = share_kept(case.x0, case.x1, resolved.positions)
-        alone = share_kept(
-            case.x0, case.x1, pliant.step(case.faces, case.x0, case.x1, threads=options.threads).positions
-        )
-        name = case.name
+        name, alone = case.name, _alone(case, options.threads)
         report.add(
-            name, f"{alone:.2f}", f"{kept:.2f}", str(resolved.rounds), str(resolved.queries), f"{resolved.planes:,}",
-            f"{spent:.2f}", str(left), name=name, kept=kept, alone=alone, left=left,
+            name, "-" if alone is None else f"{alone:.2f}", f"{kept:.2f}", str(resolved.rounds),
+            str(resolved.queries), f"{resolved.planes:,}", f"{spent:.2f}", str(left), name=name, kept=kept,
+            alone=alone, left=left,
         )  # fmt: skip
     report.show()
+
+
+def _alone(case: _Case, threads: int) -> float | None:
+    """Share that one safe step keeps."""
+    if case.name in THROUGH_A_POINT:
+        return None
+    return share_kept(case.x0, case.x1, pliant.step(case.faces, case.x0, case.x1, threads=threads).positions)
 
 
 def _ordinary(options: Options, faces: np.ndarray, x0: np.ndarray) -> None:
