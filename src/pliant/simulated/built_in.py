@@ -6,6 +6,7 @@ import difflib
 import inspect
 from collections.abc import Callable
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +15,9 @@ from pliant.runtime.arrays import OptionError
 from pliant.runtime.threads import Progress
 from pliant.scenes import Listed, first_words
 from pliant.scenes.scene import Scene
-from pliant.simulated.cache import kept_or_made
-from pliant.simulated.plan import Setup, checked_frames
+
+if TYPE_CHECKING:  # the names of scenes are asked for by verbs that simulate nothing
+    from pliant.simulated.plan import Setup
 
 # Scenes by the modules that have them, which are imported for what is asked.
 _SCENES = {
@@ -114,6 +116,9 @@ def load(
     -------
     pliant.scenes.Scene
     """
+    from pliant.simulated.cache import kept_or_made
+    from pliant.simulated.plan import checked_frames
+
     made = setup(name, triangles, seed)
     count = checked_frames(frames) or made.frames
     kept = kept_or_made(made, count, cache=cache, threads=threads, progress=progress)
