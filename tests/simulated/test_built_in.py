@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 import pliant
 from pliant.runtime.arrays import OptionError
-from pliant.simulate import Material
+from pliant.simulate import Cloth
 from pliant.simulated import cache
 from pliant.simulated.built_in import PREFIX
 from pliant.simulated.recording import Recording
@@ -44,15 +43,25 @@ def test_every_step_is_free_and_the_cloth_moves(name: str):
     assert max(row.lag for row in recording.rows) < 0.01
 
 
-def test_a_solution_that_diverges_is_not_taken():
+def test_a_solution_that_diverges_is_not_taken(monkeypatch: pytest.MonkeyPatch):
     """Tentacles struck the ground at 1.7 m/s: solved again with these contacts, vertices went off by 10^9 m, and an
-    exact query of that motion took minutes."""
-    setup = pliant.simulated.setup("squishy_ball", 3000)
-    soft = Material(1.0, 500.0, 500.0, 180.0, 0.4, 1e-3, 1e-3, 1e-3, 0.5, 2e-3)
-    recording = Recording(replace(setup, options=setup.options | {"material": soft}))
-    recording.run(36, setup.rate)
-    assert abs(recording.sequence()[35]).max() < 2.0
-    assert max(row.stretch for row in recording.rows) < 2.0
+    exact query of that motion took minutes. The solver does so no more there; here it is made to."""
+    solve, diverged = Cloth._solve, []
+
+    def diverging(self, x0, aim, links, seconds, x):
+        outcome = solve(self, x0, aim, links, seconds, x)
+        if len(links) < 3:
+            return outcome
+        diverged.append(self.time)
+        x[: len(aim)] *= 1e9
+        return outcome._replace(moved=1e8, is_solved=False)
+
+    monkeypatch.setattr(Cloth, "_solve", diverging)
+    setup = pliant.simulated.setup("squishy_ball", 1000)
+    recording = Recording(setup)
+    recording.run(30, setup.rate, verify=True)
+    assert diverged
+    assert abs(recording.sequence()[29]).max() < 2.0
 
 
 @pytest.mark.parametrize("name", NAMES)
