@@ -132,6 +132,12 @@ def test_it_is_simulated_and_every_step_is_free(folder: Path):
     np.testing.assert_allclose(again.sequence()[5], whole[5], atol=1e-9)  # times of the steps are rounded otherwise
 
 
+def test_time_steps_may_be_adaptive(folder: Path):
+    assert scene(folder, "newton = 6", 'step = "adaptive"').setup.settings.step == "adaptive"
+    with pytest.raises(FileError, match=r"\[settings\], step: .*adptive"):
+        scene(folder, "newton = 6", 'step = "adptive"')
+
+
 def test_a_step_that_is_not_free_is_found(folder: Path):
     cloth = scene(folder).setup.begin()
     before = cloth.frame().scene

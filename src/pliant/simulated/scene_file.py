@@ -131,12 +131,13 @@ def _settings(scene: Table, table: Table) -> Settings:
     units, up = scene.choice("units", "m", UNITS), scene.choice("up", "z", UP)
     given = table.values()
     for key, value in given.items():
-        if isinstance(getattr(Settings, key), str):
+        if isinstance(getattr(Settings, key), str) or (key, type(value)) == ("step", str):
             table.text(key)
         else:
             table.number(key)
+        one: dict[str, Any] = {key: value}
         with table.naming(key):
-            Settings(**{key: value})
+            Settings(**one)
     return Settings(units=units, up=up, **given)
 
 
