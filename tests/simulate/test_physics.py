@@ -101,7 +101,7 @@ def test_an_incline_holds_below_the_angle_of_friction_and_slides_above(share: fl
         frame = cloth.step(0.01)
     moved = (frame.positions - x)[:, 0].mean()
     if slides:
-        # It passes over the diagonal of the ground; pairs that pushed sideways there took a third of the way.
+        # It passes over the diagonal of the ground; pairs that pushed sideways there took a fifth of the speed.
         pull = G * (np.sin(slope) - friction * np.cos(slope))
         assert moved == pytest.approx(0.5 * pull * 0.6**2, rel=0.05)
         assert frame.velocities[:, 0].mean() == pytest.approx(pull * 0.6, rel=0.05)
