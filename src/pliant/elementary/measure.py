@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.arithmetic.bernstein import unit_factor
-from pliant.arithmetic.kinds import VERTEX_FACE, quad
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE, quad
 from pliant.arithmetic.vec3 import add, dot, max_norm, row, scale, sub
 from pliant.elementary.distance import shortest, shortest_level, spread_of
 from pliant.elementary.paths import Paths, position
@@ -42,6 +42,7 @@ class Encounter(NamedTuple):
     paths: Paths
     radii: np.ndarray  # (n,)
     quads: np.ndarray  # (k, 4)
+    split: int  # rows before are of a vertex and a face, the others of two edges
     toi: np.ndarray  # (k,)
     from_start: bool  # the paths start at x0
 
@@ -84,11 +85,11 @@ def measure_in_doubles(kind, x, table, pairs, count, within):
 
 
 @kernel
-def measure_gaps(kind, x, quads, distance):
-    """Fill in the distance (k,) of pairs with vertices quads (k, 4)."""
-    for p in range(len(quads)):
+def measure_gaps(x, quads, split, distance, begin, end):
+    """Fill in the distance (k,) of pairs with vertices quads (k, 4), rows begin .. end; from split on, of two edges."""
+    for p in range(begin, end):
         q = quads[p, 0], quads[p, 1], quads[p, 2], quads[p, 3]
-        _, _, _, length, factor = _measured_level(kind, _rows(x, q))
+        _, _, _, length, factor = _measured_level(VERTEX_FACE if p < split else EDGE_EDGE, _rows(x, q))
         distance[p] = length / factor
 
 
@@ -113,11 +114,12 @@ def measure_at_rest(kind, x, table, pairs, order, out, begin, end):
 
 
 @kernel
-def measure_contacts(kind, encounter, out, begin, end):
+def measure_contacts(encounter, out, begin, end):
     """Fill in rows begin .. end of out: weights and normal at the time of contact, where the gap is least, and the
     distance at the start; returns how many have no normal."""
     quads, radii, paths, touching = encounter.quads, encounter.radii, encounter.paths, 0
     for p in range(begin, end):
+        kind = VERTEX_FACE if p < encounter.split else EDGE_EDGE
         q, t = (quads[p, 0], quads[p, 1], quads[p, 2], quads[p, 3]), encounter.toi[p]
         u, v, r, length, factor = _measured_level(kind, _rows(encounter.x0, q))
         out.distance[p] = length / factor

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.arithmetic.bernstein import magnitudes, restrict, scaled, unit_factor, vectors
-from pliant.arithmetic.kinds import VERTEX_FACE
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.arithmetic.vec3 import add, cross, dot, max_norm, scale, sub
 from pliant.elementary.advance import Approach
 from pliant.elementary.measure import (
@@ -36,26 +36,39 @@ def points_of_contact(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """weights (k, 4), normal (k, 3) at the time of contact, and gap (k,), the distance at the start."""
     out = empty_closest(len(quads))
-    note_contacts(kind, (x0, x1), approach, quads, toi, out)
+    note_contacts((x0, x1), approach, quads, _split(kind, quads), toi, out)
     return out.weights, out.normal, out.distance
 
 
 def note_contacts(
-    kind: int, motion: tuple[np.ndarray, np.ndarray], approach: Approach | None, quads: np.ndarray, toi: np.ndarray,
+    motion: tuple[np.ndarray, np.ndarray], approach: Approach | None, quads: np.ndarray, split: int, toi: np.ndarray,
     out: Closest, pool: ThreadPool = SERIAL,
 ) -> None:  # fmt: skip
-    """Fill in weights and normal at the time of contact, and the distance at the start."""
+    """Fill in weights and normal at the time of contact, and the distance at the start.
+
+    split: rows before it are of a vertex and a face, the others of two edges
+    """
     x0, x1 = motion
     if approach is None:
-        measure_gaps(kind, x0, quads, out.distance)
-        find_witnesses(kind, x0, x1, quads, toi, out.weights, out.normal)
+        pool.run_range(lambda a, b: measure_gaps(x0, quads, split, out.distance, a, b), len(quads))
+        pool.run_range(
+            lambda a, b: find_witnesses(x0, x1, quads, split, toi, out.weights, out.normal, a, b), len(quads)
+        )
         return
     touching: list[int] = []
-    encounter = Encounter(x0, approach.paths, approach.radii, quads, toi, x0 is approach.paths.x0)
-    pool.run_range(lambda a, b: touching.append(measure_contacts(kind, encounter, out, a, b)), len(quads))
+    encounter = Encounter(x0, approach.paths, approach.radii, quads, split, toi, x0 is approach.paths.x0)
+    pool.run_range(lambda a, b: touching.append(measure_contacts(encounter, out, a, b)), len(quads))
     if any(touching):
         rows = np.flatnonzero(~out.normal.any(axis=1))
-        out.weights[rows], out.normal[rows] = witness(kind, x0, x1, quads[rows], toi[rows])
+        some, count = quads[rows], len(rows)
+        weights, normals, before = np.empty((count, 4)), np.empty((count, 3)), int(np.searchsorted(rows, split))
+        find_witnesses(x0, x1, some, before, toi[rows], weights, normals, 0, count)
+        out.weights[rows], out.normal[rows] = weights, normals
+
+
+def _split(kind: int, quads: np.ndarray) -> int:
+    """Where all rows are of one kind."""
+    return len(quads) if kind == VERTEX_FACE else 0
 
 
 def fill_near(kind: int, x: np.ndarray, table: np.ndarray, pairs: np.ndarray, near: Near, pool: ThreadPool) -> None:
@@ -98,13 +111,15 @@ def witness(
 ) -> tuple[np.ndarray, np.ndarray]:
     """weights (k, 4) and unit normals (k, 3) of contacts with vertices quads (k, 4) at times toi (k,)."""
     weights, normals = np.empty((len(quads), 4)), np.empty((len(quads), 3))
-    find_witnesses(kind, x0, x1, quads, toi, weights, normals)
+    find_witnesses(x0, x1, quads, _split(kind, quads), toi, weights, normals, 0, len(quads))
     return weights, normals
 
 
 @kernel
-def find_witnesses(kind, x0, x1, quads, toi, weights, normals):
-    for i in range(len(quads)):
+def find_witnesses(x0, x1, quads, split, toi, weights, normals, begin, end_of_range):
+    """Rows begin .. end_of_range; from split on, of two edges."""
+    for i in range(begin, end_of_range):
+        kind = VERTEX_FACE if i < split else EDGE_EDGE
         q = quads[i, 0], quads[i, 1], quads[i, 2], quads[i, 3]
         start, end = _unit_vectors(kind, x0, x1, q)
         now = restrict(start, end, toi[i])

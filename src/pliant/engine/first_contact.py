@@ -13,7 +13,7 @@ from pliant.bounds.kdops import STEP_PADDING
 from pliant.elementary.certified import MISS, UNSURE
 from pliant.elementary.exact import decide_if_easy, decide_if_hard
 from pliant.engine.plan import Plan
-from pliant.engine.scene import Fitted, Scene, fit
+from pliant.engine.scene import Fitted, Scene, Topology, fit
 from pliant.engine.sinks import AllContacts, Found, Near
 from pliant.engine.travel import Travel
 from pliant.engine.walk import CHUNKS, walk
@@ -31,8 +31,22 @@ _LEEWAY = 2e-12
 _HARD = 128
 
 
-class Race:
-    """What the threads share: the end of the motion that is left, and bounds up to there or a little later.
+class Horizon:
+    """The end of the motion that is left, which the threads share."""
+
+    def __init__(self) -> None:
+        self.horizon: float = 1.0
+        self.earliest: float = np.inf  # toi so far
+        self._lock = threading.Lock()
+
+    def shorten(self, toi: float) -> None:
+        with self._lock:
+            self.earliest = min(self.earliest, toi)
+            self.horizon = min(self.horizon, toi + _LEEWAY)
+
+
+class Race(Horizon):
+    """The end of the motion that is left, and bounds up to there or a little later.
 
     The earliest contact so far is the end of the motion for everything that comes later: filters see the shorter motion
     at once, bounds with the next chunk. What was examined with a longer motion is done, so nothing is examined twice,
@@ -41,16 +55,10 @@ class Race:
 
     def __init__(self, scene: Scene, fitted: Fitted, plan: Plan, tally: Tally) -> None:
         """fitted: bounds of the whole motion, with STEP_PADDING."""
-        self.horizon: float = 1.0
-        self.earliest: float = np.inf  # toi so far
+        super().__init__()
         self._scene, self._plan, self._tally = scene, plan, tally
         self._fitted, self._fitted_to = fitted, 1.0
-        self._horizon_lock, self._fit_lock = threading.Lock(), threading.Lock()
-
-    def shorten(self, toi: float) -> None:
-        with self._horizon_lock:
-            self.earliest = min(self.earliest, toi)
-            self.horizon = min(self.horizon, toi + _LEEWAY)
+        self._fit_lock = threading.Lock()
 
     @cached_property
     def _motion_per_extent(self) -> float:
@@ -83,14 +91,15 @@ class FirstContact(AllContacts):
     Pairs that floating point cannot decide wait: the motion that is left may be shorter by the time they are examined.
     """
 
-    def __init__(self, plan: Plan, race: Race, position_error: float) -> None:
+    def __init__(self, plan: Plan, race: Horizon, position_error: float) -> None:
         super().__init__(plan, position_error)
         self._race, self.near = race, list[Near]()
         self._hard: tuple[list[np.ndarray], list[np.ndarray]] = [], []  # pairs, by kind
 
-    def finish(self, scene: Scene) -> None:
+    def finish(self, travel: Travel, topology: Topology) -> None:
         for kind in KINDS:
-            self._settle(scene.travel, kind, scene.topology.tables[kind])
+            if self._hard[kind]:
+                self._settle(travel, kind, topology.tables[kind])
 
     def test(self, travel: Travel, kind: int, table: np.ndarray, pairs: np.ndarray, count: int) -> None:
         self.horizon = self._race.horizon
@@ -113,8 +122,6 @@ class FirstContact(AllContacts):
 
     def _settle(self, travel: Travel, kind: int, table: np.ndarray) -> None:
         """Decide what has been waiting, as far as the shorter motion does not bring it to nothing."""
-        if not self._hard[kind]:
-            return
         pairs = np.concatenate(self._hard[kind])
         self._hard[kind].clear()
         if self._race.horizon < 1.0:

@@ -16,15 +16,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.arithmetic.kinds import KINDS
 from pliant.bounds.kdops import STEP_PADDING
-from pliant.engine.first_contact import first_contacts, rounding_of
+from pliant.engine.direct import Direct, examine
+from pliant.engine.first_contact import FirstContact, Horizon, first_contacts, rounding_of
 from pliant.engine.free_patches import mark_free_patches
 from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Hierarchy, Scene, Topology, build, fit
-from pliant.engine.sinks import AllContacts, Crossing, Crossings, Found, Near, NearFeatures
+from pliant.engine.sinks import AllContacts, Crossing, Crossings, Features, Found, Near, NearFeatures
 from pliant.engine.travel import Travel
-from pliant.engine.walk import BLOCK, SEEDS, Sink, walk
+from pliant.engine.verified import Meeting, meeting_in
+from pliant.engine.walk import SEEDS, Sink, walk
 from pliant.engine.wanted import Wanted
 from pliant.hierarchy.build import REBUILD_RATIO, tree_cost
 from pliant.hierarchy.carrying import carried
@@ -140,8 +141,10 @@ class Engine:
 
     above_leaves = ABOVE_LEAVES  # levels at which fronts end; 0 for the conventional front
 
-    def __init__(self, topology: Topology, plan: Plan, threads: int, *, adapts: bool = False) -> None:
-        """adapts: change to cones where they pay."""
+    def __init__(
+        self, topology: Topology, plan: Plan, threads: int, *, adapts: bool = False, is_tuned: bool = True
+    ) -> None:
+        """adapts: change to cones where they pay; is_tuned: the user has said how to go about it."""
         self.topology, self.plan, self.threads = topology, plan, threads
         # Marks the nodes that are free of self-contact; methods that are compared with ours differ in this.
         self.mark: Callable[[Scene, Fitted, float, ThreadPool, Tally], None] = mark_free_patches
@@ -149,6 +152,7 @@ class Engine:
         self._buffers = Buffers()
         self._cones = _Trial() if adapts and topology.tested.cells is None else None
         self._jumps = _Jumps()
+        self._direct = None if is_tuned or not Direct.serves(topology) else Direct(topology, plan)
 
     # ---- queries
 
@@ -164,16 +168,8 @@ class Engine:
         self, travel: Travel, pairs: tuple[np.ndarray, ...], pool: ThreadPool, tally: Tally
     ) -> list[Found]:
         """The contacts of given pairs of features, (k, 2) of each kind: no walk."""
-        plan, tables = self._plan_for(travel), self.topology.tables
-        sinks = [AllContacts(plan) for _ in range(pool.threads)]
-        chunks = [(kind, first) for kind in KINDS for first in range(0, len(pairs[kind]), BLOCK)]
-
-        def test(worker: int, chunk: tuple[int, int]) -> None:
-            kind, first = chunk
-            some = pairs[kind][first : first + BLOCK].copy()  # overwritten
-            sinks[worker].test(travel, kind, tables[kind], some, len(some))
-
-        pool.run(test, chunks)
+        sinks = [AllContacts(self._plan_for(travel)) for _ in range(pool.threads)]
+        examine(travel, self.topology, tuple(some.copy() for some in pairs), sinks, pool)
         tally.merge(sink.tally for sink in sinks)
         return [found for sink in sinks for found in sink.found]
 
@@ -197,9 +193,16 @@ class Engine:
     def first_contacts(self, travel: Travel, pool: ThreadPool, tally: Tally) -> First:
         """The first contact of a motion, and what it takes to verify positions before it."""
         plan = self._plan_for(travel)
+        if self._direct is not None:
+            horizon, position_error = Horizon(), rounding_of(travel)
+            sinks = [FirstContact(plan, horizon, position_error) for _ in range(pool.threads)]
+            self._examine(Query.STEP, self._direct, travel, sinks, pool, tally)
+            found, near = [one for sink in sinks for one in sink.found], [one for sink in sinks for one in sink.near]
+            return First(found, self._direct.meeting(near, ThreadPool(self.threads)))
         scene, fitted = self._scene(Query.STEP, travel, plan, tally)
         self._mark(scene, fitted, plan, rounding_of(travel), tally)
-        return First(scene, plan, *first_contacts(scene, fitted, plan, pool, tally))
+        found, near = first_contacts(scene, fitted, plan, pool, tally)
+        return First(found, meeting_in(scene, plan, near, self.threads))
 
     # ---- memory
 
@@ -233,6 +236,10 @@ class Engine:
     def _walk(
         self, query: Query, travel: Travel, plan: Plan, sinks: Sequence[Sink], pool: ThreadPool, tally: Tally
     ) -> None:
+        if self._direct is not None and query.has_features:
+            of_features = [sink for sink in sinks if isinstance(sink, Features)]
+            self._examine(query, self._direct, travel, of_features, pool, tally)
+            return
         scene, fitted = self._scene(query, travel, plan, tally)
         self._mark(scene, fitted, plan, 0.0, tally)
         with self._front(query, fitted, plan) as front:
@@ -242,6 +249,13 @@ class Engine:
             self._tree.excess.note(query, compared)
             if self._cones is not None and travel.approach is None:
                 self._cones.learn(query, compared + EMITTED * emitted, self._tree.size)
+
+    def _examine(
+        self, query: Query, direct: Direct, travel: Travel, sinks: Sequence[Features], pool: ThreadPool, tally: Tally
+    ) -> None:
+        """Without a tree."""
+        examine(travel, self.topology, direct.pairs(travel, tally, query.padding), sinks, pool)
+        tally.merge(sink.tally for sink in sinks)
 
     def _mark(self, scene: Scene, fitted: Fitted, plan: Plan, position_error: float, tally: Tally) -> None:
         """Normal cones and contours."""
@@ -298,12 +312,10 @@ class Engine:
 
 
 class First(NamedTuple):
-    """The first contact, and pairs of features that no filter could keep apart before it."""
+    """Contacts among which is the first one, and who tells what meets on the way to positions before it."""
 
-    scene: Scene
-    plan: Plan
     found: list[Found]
-    near: list[Near]
+    meeting: Meeting
 
 
 class _Trial:

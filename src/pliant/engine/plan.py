@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 
 from pliant.bounds.kdops import AXES
 from pliant.elementary.advance import TOLERANCE
@@ -118,7 +119,11 @@ class Plan:
 
 def plan_of(tuning: Tuning, pairs: str, has_cells: bool) -> Plan:
     """The plan of a query that is asked once; has_cells: its elements are the cells of a volume mesh."""
-    choose(pairs, "pairs", tuple(WANTED))
+    return _plan_of(tuning, choose(pairs, "pairs", tuple(WANTED)), has_cells)
+
+
+@cache
+def _plan_of(tuning: Tuning, pairs: str, has_cells: bool) -> Plan:
     named = tuple(tuning.filters)
     return Plan(
         bounds=tuning.bounds,

@@ -16,7 +16,7 @@ from pliant.elementary.segments import FLAT
 from pliant.elementary.triangles import decide_triangles
 from pliant.engine.assignment import expand_orphans, keep_inseparable
 from pliant.engine.plan import Plan
-from pliant.engine.scene import Fitted, Scene
+from pliant.engine.scene import Fitted, Scene, Topology
 from pliant.engine.travel import Travel
 from pliant.engine.walk import BLOCK, Alone, Listed
 from pliant.engine.wanted import Wanted
@@ -28,6 +28,7 @@ PORTION = 256  # pairs for integers, between two looks at a limit
 # Contacts that one which integers decide counts as, where there is a limit: it takes 0.1 to 1 ms, others with all that
 # is done about them some 0.01. Not where it is at t = 1: that is tested by itself, and takes no longer.
 HARD = 50
+_FEW = 64  # pairs of features: a filter of so many takes no less time than the exact test
 
 
 class Found(NamedTuple):
@@ -82,7 +83,7 @@ class Features:
         for counts in expand(self._plan, fitted.of_features, pairs, count, self._pairs, self.tally):
             self._test_all(scene, counts)
 
-    def finish(self, scene: Scene) -> None:
+    def finish(self, travel: Travel, topology: Topology) -> None:
         pass
 
     def _test_all(self, scene: Scene, counts: tuple[int, int]) -> None:
@@ -111,7 +112,8 @@ class AllContacts(Features):
         self._status = np.empty(9 * BLOCK, np.int8)
 
     def test(self, travel: Travel, kind: int, table: np.ndarray, pairs: np.ndarray, count: int) -> None:
-        count = self._filter(travel, kind, table, pairs, count)
+        if count > _FEW:
+            count = self._filter(travel, kind, table, pairs, count)
         if count:
             self._decide(travel, kind, table, pairs[:count])
 
@@ -210,5 +212,5 @@ class Crossings:
     def take_alone(self, scene: Scene, fitted: Fitted, chunk: Alone) -> None:
         """A face does not intersect itself."""
 
-    def finish(self, scene: Scene) -> None:
+    def finish(self, travel: Travel, topology: Topology) -> None:
         pass

@@ -2,47 +2,66 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from pliant.arithmetic.kinds import EDGE_EDGE, KINDS, VERTEX_FACE
-from pliant.elementary.exact import quads_of
-from pliant.elementary.measure import Closest, empty_closest, empty_near
 from pliant.elementary.measure import Near as NearColumns
+from pliant.elementary.measure import empty_closest, empty_near
 from pliant.elementary.witness import fill_near, note_contacts
 from pliant.engine.sinks import Crossing, Found, Near
 from pliant.engine.travel import Travel
 from pliant.mesh.tested import TestedMesh
-from pliant.pairs.order import canonical_order
+from pliant.pairs.order import canonical_order, put_in_order
 from pliant.results.contacts import Contacts, Intersections, Proximity
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import SERIAL, ThreadPool
+
+
+class _Rows(NamedTuple):
+    """Columns of contacts, row by row."""
+
+    elements: np.ndarray  # (k, 2) int32
+    toi: np.ndarray
+    toi_upper: np.ndarray
+    status: np.ndarray
 
 
 def tabulate(
     tested: TestedMesh, travel: Travel | None, found: list[Found], tally: Tally, pool: ThreadPool = SERIAL
 ) -> Contacts:
     """Contacts, with their points; travel: None where nothing moved yet."""
-    count = sum(len(f.toi) for f in found)
-    kinds, elements, quads = np.empty(count, np.int8), np.empty((count, 2), np.int32), np.empty((count, 4), np.int32)
-    toi, toi_upper, status, points = np.empty(count), np.empty(count), np.empty(count, np.int8), empty_closest(count)
-    cells, inversion, begin = np.empty((count, 2), np.int32), np.empty(count, bool), 0
-    tables = (tested.features._faces, tested.features._edges) if count else ()
-    for kind in KINDS if count else ():
-        rows = [f for f in found if f.kind == kind]
-        pairs = np.concatenate([np.empty((0, 2), np.int32), *(f.pairs for f in rows)])
-        order, part = canonical_order(pairs), slice(begin, begin + len(pairs))
-        begin += len(pairs)
-        kinds[part], elements[part] = kind, pairs[order]
-        toi[part] = np.concatenate([np.empty(0), *(f.toi for f in rows)])[order]
-        toi_upper[part] = np.concatenate([np.empty(0), *(f.toi_upper for f in rows)])[order]
-        status[part] = np.concatenate([np.empty(0, np.int8), *(f.status for f in rows)])[order]
-        quads[part] = quads_of(kind, tables[kind], elements[part])
-        if travel is not None:
-            out = Closest(points.distance[part], points.weights[part], points.normal[part])
-            note_contacts(kind, (travel.x0, travel.x1), travel.approach, quads[part], toi[part], out, pool)
-        elements[part], cells[part], inversion[part] = tested.sides(kind, elements[part])
-    columns = kinds, elements, quads, toi, toi_upper, points.weights, points.normal, points.distance, status
-    return Contacts(*columns, cells, inversion, stages=tally.stages())
+    blocks = [f for kind in KINDS for f in found if f.kind == kind]
+    split = sum(len(f.toi) for f in blocks if f.kind == VERTEX_FACE)
+    given = _Rows(*(_joined(columns) for columns in zip(*(f[1:] for f in blocks)))) if blocks else _no_rows(0)
+    count = len(given.toi)
+    kinds, quads, rows = np.empty(count, np.int8), np.empty((count, 4), np.int32), _no_rows(count)
+    if count:
+        order = np.concatenate((canonical_order(given.elements[:split]), canonical_order(given.elements[split:])))
+        tables = tested.features._faces, tested.features._edges
+        pool.run_range(lambda a, b: put_in_order(given, order, split, tables, kinds, quads, rows, a, b), count)
+    points = empty_closest(count)
+    if count and travel is not None:
+        note_contacts((travel.x0, travel.x1), travel.approach, quads, split, rows.toi, points, pool)
+    cells, inversion = np.empty((count, 2), np.int32), np.empty(count, bool)
+    cells.fill(-1)
+    inversion.fill(False)
+    if tested.volume is not None:
+        for kind, part in ((VERTEX_FACE, slice(None, split)), (EDGE_EDGE, slice(split, None))):
+            rows.elements[part], cells[part], inversion[part] = tested.sides(kind, rows.elements[part])
+    return Contacts(
+        kinds, rows.elements, quads, rows.toi, rows.toi_upper, points.weights, points.normal, points.distance,
+        rows.status, cells, inversion, stages=tally.stages(),
+    )  # fmt: skip
+
+
+def _no_rows(count: int) -> _Rows:
+    return _Rows(np.empty((count, 2), np.int32), np.empty(count), np.empty(count), np.empty(count, np.int8))
+
+
+def _joined(parts: tuple[np.ndarray, ...]) -> np.ndarray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def tabulate_intersections(found: list[Crossing], tally: Tally) -> Intersections:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,32 +14,40 @@ from pliant.elementary.paths import largest_of, straight_paths
 from pliant.filters.axes.separation import ALLOWED
 
 
-class Travel(NamedTuple):
+@dataclass(frozen=True)
+class Travel:
     """Positions at both ends of a motion, and what is derived from them once."""
 
     x0: np.ndarray
     x1: np.ndarray
     is_resting: bool  # nothing moves: x1 is x0
     approach: Approach | None  # where features need not touch to be in contact, or paths are curved
-    # (n,) how far from its chord a vertex can be in contact; of length 0 where it must touch.
-    contact_radius: np.ndarray
-    largest: float  # coordinate of the scene
-    factor: float  # a power of two that brings it near 1
+
+    @cached_property
+    def contact_radius(self) -> np.ndarray:
+        """(n,) how far from its chord a vertex can be in contact; of length 0 where it must touch."""
+        return NO_PADDING if self.approach is None else contact_radius(self.approach)
+
+    @cached_property
+    def largest(self) -> float:
+        """Coordinate of the scene."""
+        # At least so much that a rounding error of the denormals, 5e-324, is a small part of its rounding error too.
+        return max(1e-300, _largest(self.x0), 0.0 if self.is_resting else _largest(self.x1))
+
+    @cached_property
+    def factor(self) -> float:
+        """A power of two that brings the largest coordinate near 1."""
+        return unit_factor((self.largest, self.largest, self.largest))
 
 
 def travel_of(x0: np.ndarray, x1: np.ndarray, approach: Approach | None = None) -> Travel:
     """From x0 to x1; approach: None where contact is at distance 0 and on straight paths."""
-    # At least so much that a rounding error of the denormals, 5e-324, is a small part of its rounding error too.
-    largest = max(1e-300, _largest(x0), _largest(x1))
-    radius = NO_PADDING if approach is None else contact_radius(approach)
-    return Travel(x0, x1, False, approach, radius, largest, unit_factor((largest, largest, largest)))
+    return Travel(x0, x1, False, approach)
 
 
 def rest_at(x: np.ndarray, approach: Approach | None = None) -> Travel:
     """No motion: what is at x."""
-    largest = max(1e-300, _largest(x))
-    radius = NO_PADDING if approach is None else contact_radius(approach)
-    return Travel(x, x, True, approach, radius, largest, unit_factor((largest, largest, largest)))
+    return Travel(x, x, True, approach)
 
 
 def rest_within(x: np.ndarray, distance: float) -> Travel:

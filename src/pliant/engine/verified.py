@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -26,9 +28,12 @@ _BACK, _FURTHER = 2.0**-36, 64.0
 _ROUNDS = 60
 
 
-def verified_positions(
-    scene: Scene, plan: Plan, near: list[Near], t: float, pool: ThreadPool, tally: Tally
-) -> np.ndarray:
+# Of a shorter motion and the vertices that were drawn back, (n,) bool: how many pairs were examined, and (k, 4)
+# vertices of the pairs of features that meet.
+Meeting = Callable[[Travel, np.ndarray], tuple[int, np.ndarray]]
+
+
+def verified_positions(travel: Travel, vertices: np.ndarray, t: float, meeting: Meeting, tally: Tally) -> np.ndarray:
     """Positions just before x0 + t (x1 - x0) such that the motion from x0 to them is free of contact after rounding.
 
     Rounding moves each vertex by an ulp, which can close the gap that is left a moment before the contact, or that of
@@ -40,8 +45,9 @@ def verified_positions(
     axis a difference that is above the bound at both ends is so on the way to t. The vertices of pairs that meet are
     drawn back further, and no others; all of their pairs are tested again, since they no longer move in step with the
     rest. It ends, for a vertex never moves on again, and nothing meets at x0.
+
+    vertices : ids of those that take part
     """
-    travel = scene.travel
     x0, x1 = travel.x0, travel.x1
     if travel.approach is not None and travel.approach.paths.mode != STRAIGHT:
         paths = travel.approach.paths
@@ -51,17 +57,14 @@ def verified_positions(
     back, is_moving = np.full(len(x0), _BACK), (x0 != x1).any(axis=1)
     for _ in range(_ROUNDS):
         positions = _on_the_way(x0, x1, t * (1.0 - back))
-        there = shortened(travel, positions, scene.topology.vertices)
-        clock, drawn = time.perf_counter(), back > _BACK
-        if drawn.any():
-            looked_at, meeting = _meeting_where_drawn(scene, plan, there, drawn, pool)
-        else:
-            looked_at, meeting = sum(len(one.pairs) for one in near), _meeting(scene, near, there)
-        tally.add("verification", looked_at, len(meeting), time.perf_counter() - clock)
-        if len(meeting) == 0:
+        there = shortened(travel, positions, vertices)
+        clock = time.perf_counter()
+        looked_at, quads = meeting(there, back > _BACK)
+        tally.add("verification", looked_at, len(quads), time.perf_counter() - clock)
+        if len(quads) == 0:
             return positions
-        furthest = np.where(is_moving[meeting], back[meeting], 0.0).max(axis=1)
-        np.maximum.at(back, meeting, np.minimum(1.0, _FURTHER * furthest)[:, None])
+        furthest = np.where(is_moving[quads], back[quads], 0.0).max(axis=1)
+        np.maximum.at(back, quads, np.minimum(1.0, _FURTHER * furthest)[:, None])
         back[~is_moving] = _BACK  # or whoever meets them next would be drawn back as far
     return x0.copy()
 
@@ -73,12 +76,28 @@ def _on_the_way(x0: np.ndarray, x1: np.ndarray, s: np.ndarray) -> np.ndarray:
     return np.where(x0 == x1, x0, between)
 
 
-def _meeting(scene: Scene, near: list[Near], there: Travel) -> np.ndarray:
+def meeting_in(scene: Scene, plan: Plan, near: list[Near], threads: int) -> Meeting:
+    """near: the pairs of features that could not be proved apart"""
+    return meeting_among(near, scene.topology.tables, partial(_meeting_where_drawn, scene, plan, threads))
+
+
+def meeting_among(near: list[Near], tables: tuple[np.ndarray, np.ndarray], where_drawn: Meeting) -> Meeting:
+    """Of near pairs of features; and where vertices were drawn back, of all of theirs."""
+
+    def meeting(there: Travel, drawn: np.ndarray) -> tuple[int, np.ndarray]:
+        if drawn.any():
+            return where_drawn(there, drawn)
+        return sum(len(one.pairs) for one in near), _meeting(tables, near, there)
+
+    return meeting
+
+
+def _meeting(tables: tuple[np.ndarray, np.ndarray], near: list[Near], there: Travel) -> np.ndarray:
     """(k, 4) vertices of the near pairs of features that meet during a motion."""
     quads = [np.empty((0, 4), np.int32)]
     for kind, pairs in near:
         toi, toi_upper, status = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs), np.int8)
-        table = scene.topology.tables[kind]
+        table = tables[kind]
         if there.approach is None:
             hits = decide(kind, there.x0, there.x1, table, pairs, toi, toi_upper, status, Tally())
         else:
@@ -104,14 +123,14 @@ class _Touched(AllContacts):
 
 
 def _meeting_where_drawn(
-    scene: Scene, plan: Plan, there: Travel, drawn: np.ndarray, pool: ThreadPool
+    scene: Scene, plan: Plan, threads: int, there: Travel, drawn: np.ndarray
 ) -> tuple[int, np.ndarray]:
     """How many pairs of elements with a vertex that is drawn back, (n,) bool, were examined, and (k, 4) vertices of
     the pairs of features that meet during a motion."""
     moved = Scene(scene.topology, scene.hierarchy, there)
-    fitted = fit(moved, plan, ThreadPool(pool.threads), Tally())
+    fitted = fit(moved, plan, ThreadPool(threads), Tally())
     at_places: np.ndarray = np.any(drawn[scene.hierarchy.leaves.corners], axis=1)
-    sinks = [_Touched(plan, at_places) for _ in range(pool.threads)]
-    walk(moved, lambda: fitted, plan, sinks, ThreadPool(pool.threads), Tally())
+    sinks = [_Touched(plan, at_places) for _ in range(threads)]
+    walk(moved, lambda: fitted, plan, sinks, ThreadPool(threads), Tally())
     quads = [quads_of(f.kind, scene.topology.tables[f.kind], f.pairs) for sink in sinks for f in sink.found]
     return sum(sink.looked_at for sink in sinks), np.concatenate([np.empty((0, 4), np.int32), *quads])

@@ -10,7 +10,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from pliant.engine.plan import Plan
-from pliant.engine.scene import Fitted, Scene
+from pliant.engine.scene import Fitted, Scene, Topology
+from pliant.engine.travel import Travel
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, go_on
 from pliant.runtime.tally import Tally
@@ -70,7 +71,7 @@ class Sink(Protocol):
 
     def take_alone(self, scene: Scene, fitted: Fitted, chunk: Alone) -> None: ...
 
-    def finish(self, scene: Scene) -> None:
+    def finish(self, travel: Travel, topology: Topology) -> None:
         """After the last pairs."""
         ...
 
@@ -162,7 +163,7 @@ class Walker:
     def finish(self, scene: Scene, fitted: Fitted) -> None:
         """After the last chunk: whatever is still waiting."""
         self._flush(scene, fitted)
-        self._sink.finish(scene)
+        self._sink.finish(scene.travel, scene.topology)
 
     def _flush(self, scene: Scene, fitted: Fitted) -> None:
         """Pass on the pairs that are waiting."""

@@ -42,6 +42,8 @@ class TestedMesh(NamedTuple):
 
 def mesh_to_test(mesh: Any, interior: bool = True) -> TestedMesh:
     """From what users have: a dict of cells, and what has other cells than triangles, is a volume mesh."""
+    if isinstance(mesh, TriMesh | np.ndarray):
+        return TestedMesh(as_mesh(mesh), None)
     mesh = with_blocks(mesh)
     if isinstance(mesh, VolumeMesh | Mapping) or has_volume(mesh):
         volume = as_volume(mesh)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE, quad
 from pliant.runtime.jit import kernel
 
 _FEW = 16  # ids for each pair: where there are more of them, to count them all takes longer than to compare
+_SHORT = 32  # pairs that are put in order one by one
 
 
 def canonical_order(pairs: np.ndarray) -> np.ndarray:
     """(k,) the rows of pairs, (k, 2) int32 and not negative, in order."""
+    if len(pairs) <= _SHORT:
+        order = np.empty(len(pairs), np.int64)
+        _insert(pairs, order)
+        return order
     largest = int(pairs.max(initial=0))
     if largest > _FEW * len(pairs):
         return np.lexsort((pairs[:, 1], pairs[:, 0]))
@@ -19,6 +25,19 @@ def canonical_order(pairs: np.ndarray) -> np.ndarray:
         before, order = order, np.empty_like(order)
         _sort_by(pairs, column, before, largest + 1, order)
     return order
+
+
+@kernel
+def _insert(pairs, order):
+    """Each row before those that it is less than."""
+    for i in range(len(order)):
+        a, b, place = pairs[i, 0], pairs[i, 1], i
+        while place > 0 and (
+            a < pairs[order[place - 1], 0] or (a == pairs[order[place - 1], 0] and b < pairs[order[place - 1], 1])
+        ):
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = i
 
 
 @kernel
@@ -33,3 +52,20 @@ def _sort_by(pairs, column, order, limit, out):
         v = pairs[order[i], column]
         out[start[v]] = order[i]
         start[v] += 1
+
+
+@kernel
+def put_in_order(given, order, split, tables, kinds, quads, out, begin, end):
+    """Rows begin .. end of a table of pairs with their times, and the vertices of the pairs.
+
+    given, out: elements, toi, toi_upper, status; order: of the rows before split, which are of a vertex and a face, and
+    of those after it, which are of two edges; tables: the mesh's faces and edges
+    """
+    for i in range(begin, end):
+        kind = VERTEX_FACE if i < split else EDGE_EDGE
+        k = order[i] if i < split else split + order[i]
+        a, b = given.elements[k, 0], given.elements[k, 1]
+        kinds[i], out.elements[i, 0], out.elements[i, 1] = kind, a, b
+        out.toi[i], out.toi_upper[i], out.status[i] = given.toi[k], given.toi_upper[k], given.status[k]
+        q = quad(kind, tables[0], a, b) if i < split else quad(kind, tables[1], a, b)
+        quads[i, 0], quads[i, 1], quads[i, 2], quads[i, 3] = q

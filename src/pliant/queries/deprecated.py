@@ -8,13 +8,16 @@ from typing import Any
 from pliant.engine.plan import Accuracy, Tuning
 from pliant.runtime.log import warn
 
+_TUNING, _ACCURACY = Tuning(), Accuracy()  # both are frozen: a tenth of a query about four triangles was making them
+
 
 def tuning_from(tuning: Tuning | None, old: dict[str, Any], name: str) -> Tuning:
     """The tuning that was given, with what was given under its old name; the last of the options of a
     function."""
-    given: Tuning = Tuning() if tuning is None else _required(tuning, Tuning, "tuning")
-    given = replace(given, **_taken(Tuning, "tuning", old))
-    refuse_rest(old, name)
+    given: Tuning = _TUNING if tuning is None else _required(tuning, Tuning, "tuning")
+    if old:
+        given = replace(given, **_taken(Tuning, "tuning", old))
+        refuse_rest(old, name)
     return given
 
 
@@ -25,8 +28,8 @@ def refuse_rest(old: dict[str, Any], name: str) -> None:
 
 
 def accuracy_from(accuracy: Accuracy | None, old: dict[str, Any]) -> Accuracy:
-    given: Accuracy = Accuracy() if accuracy is None else _required(accuracy, Accuracy, "accuracy")
-    return replace(given, **_taken(Accuracy, "accuracy", old))
+    given: Accuracy = _ACCURACY if accuracy is None else _required(accuracy, Accuracy, "accuracy")
+    return replace(given, **_taken(Accuracy, "accuracy", old)) if old else given
 
 
 def initial_from(initial: str | float, old: dict[str, Any]) -> str | float:

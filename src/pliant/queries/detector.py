@@ -96,9 +96,12 @@ class Detector:
         self._pairs, self._threads, self._interior = pairs, thread_count(threads), interior
         self._asked_by: str | None = None  # a function that uses it once
         topology = topology_of(mesh, objects, interior)
-        if radii is None:
+        is_number = type(min_distance) is float  # most often 0.0
+        if radii is None and not (is_number and min_distance == 0.0):
             as_radii(min_distance, None, (0,))
         self._now = _Setting(topology, min_distance, _copied(radii), self._engine_of(topology))
+        # Contact of a surface at distance 0 and on straight paths: all that most people ask.
+        self._touches_only = self._accuracy.solver == "exact" and radii is None and min_distance == 0.0
 
     def __repr__(self) -> str:
         return f"Detector({self.mesh!r}, culling={self._tuning.culling!r})"
@@ -243,7 +246,7 @@ class Detector:
         Step
         """
         tally, pool = Tally(), ThreadPool(self._threads, progress)
-        travel, helpers = self._travel(x0, x1, motion, initial), ThreadPool(self._threads)
+        travel = self._travel(x0, x1, motion, initial)
         first = self._engine.first_contacts(travel, pool, tally)
         self._now.vertex_count = len(travel.x0)
         if not first.found:
@@ -251,7 +254,7 @@ class Detector:
         contacts = tabulate(self._tested, travel, first.found, tally)
         contact = contacts[int(np.argmin(contacts.toi))]
         t = float(contact.toi[0])
-        positions = verified_positions(first.scene, first.plan, first.near, t, helpers, tally)
+        positions = verified_positions(travel, self._now.topology.vertices, t, first.meeting, tally)
         return self._logged("step", Step(t, contact, positions, tally.stages()), tally)
 
     def near(self, x: Any, within: float, *, progress: Progress | bool | None = None) -> Proximity:
@@ -352,7 +355,9 @@ class Detector:
 
     def _engine_of(self, topology: Topology) -> Engine:
         plan: Plan = plan_of(self._tuning, self._pairs, topology.tested.cells is not None)
-        return Engine(topology, plan, self._threads, adapts=self._tuning.culling == "auto")
+        return Engine(
+            topology, plan, self._threads, adapts=self._tuning.culling == "auto", is_tuned=self._tuning != Tuning()
+        )
 
     def _near(self, x: np.ndarray, within: float, pool: ThreadPool, wanted: Wanted | None = None) -> Proximity:
         tally, engine = Tally(), self._at_rest
@@ -390,6 +395,8 @@ class Detector:
         x1 = None if x1 is None else as_positions(x1, "x1", len(x0))
         self._require_rows(len(x0), "x0")
         if motion is None:
+            if self._touches_only and initial == "stop" and self._tested.volume is None:
+                return travel_of(x0, x1)
             return self._between(straight_paths(x0, x1), initial)
         paths = motion.paths(x0, x1, self._now.topology.named(len(x0)))
         return self._between(paths._replace(x1=as_positions(paths.x1, "x1, where motion ends,")), initial)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -117,7 +118,9 @@ class OptionError(MeshError):
 
 def as_positions(x: Any, name: str, vertex_count: int | None = None) -> np.ndarray:
     """(n, 3) float64, contiguous and finite; float32 and integers are converted, exactly."""
-    array = as_floats(x, name)
+    is_ready = type(x) is np.ndarray and x.dtype == np.float64 and x.flags.carray  # most often
+    array = x if is_ready else as_doubles(x, name)
+    require_finite(array, name)
     if array.shape == (0,):
         array = array.reshape(0, 3)
     if array.ndim != 2 or array.shape[1] != 3:
@@ -169,8 +172,13 @@ def require_finite(array: np.ndarray, name: str) -> None:
 
 
 def _is_finite(array: np.ndarray) -> bool:
-    """Largest and smallest are NaN or infinite if any is: no array of booleans, and parts that the cache keeps."""
+    """The sum of squares is NaN or infinite if any number is, or if one is very large; largest and smallest are if any
+    is: no array of booleans, and parts that the cache keeps."""
     flat = array.reshape(-1)
+    if len(flat) <= _PART:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if math.isfinite(flat.dot(flat)):
+                return True
     parts = (flat[begin : begin + _PART] for begin in range(0, len(flat), _PART))
     return all(np.isfinite(part.max()) and np.isfinite(part.min()) for part in parts)
 

@@ -38,8 +38,8 @@ class ThreadPool:
         self._tasks: list[_WorkerTask] = []  # that may not be done
         self._progress = _show_on_stderr if progress is True else (progress or None)
 
-    def run(self, work: Callable[[int, Any], None], chunks: Sequence[Any]) -> None:
-        """Returns when all chunks are done; the first error of any worker stops the others and is raised here.
+    def run(self, work: Callable[[int, Any], None], chunks: Sequence[Any], most: int | None = None) -> None:
+        """On at most so many threads, where that is said. Returns when all chunks are done; the first error of any worker stops the others and is raised here.
 
         An exception may come between any two lines, from the handler of a signal: nobody is at work any more when it
         leaves here; and if another one follows at once, the next run of this pool waits for who still is. A pool is
@@ -49,7 +49,7 @@ class ThreadPool:
         remaining, finished = iter(chunks), []
         errors: list[BaseException] = []
         reported, total = 0, len(chunks)
-        workers = min(self.threads, total)
+        workers = min(self.threads, total, most or total)
 
         def loop(worker: int) -> None:
             nonlocal reported
@@ -117,6 +117,9 @@ class ThreadPool:
         parts = min(2 * self.threads, count // least)
         if parts > self.threads:
             parts -= parts % self.threads
+        if parts <= 1 and not self._progress and not self._tasks:
+            work(0, count)
+            return
         parts = max(1, parts)
         ends = [count * i // parts for i in range(parts + 1)]
         self.run(lambda _, i: work(ends[i], ends[i + 1]), range(parts))
