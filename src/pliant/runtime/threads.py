@@ -39,7 +39,9 @@ class ThreadPool:
         self._progress = _show_on_stderr if progress is True else (progress or None)
 
     def run(self, work: Callable[[int, Any], None], chunks: Sequence[Any], most: int | None = None) -> None:
-        """On at most so many threads, where that is said. Returns when all chunks are done; the first error of any worker stops the others and is raised here.
+        """Returns when all chunks are done; the first error of any worker stops the others and is raised here.
+
+        most: so many threads at most.
 
         An exception may come between any two lines, from the handler of a signal: nobody is at work any more when it
         leaves here; and if another one follows at once, the next run of this pool waits for who still is. A pool is
