@@ -49,6 +49,14 @@ def kernels_return_numbers() -> Iterator[None]:
     assert not found
 
 
+@pytest.fixture(scope="module")
+def with_trees() -> Iterator[None]:
+    """Scenes of tests are small, and small meshes are examined without a tree: here every mesh gets one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pliant.engine.direct.SMALL", 0)
+        yield
+
+
 def _is_plain(returned: Any) -> bool:
     if isinstance(returned, types.UniTuple | types.Tuple):
         return all(_is_plain(one) for one in returned)

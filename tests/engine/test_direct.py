@@ -12,6 +12,11 @@ from tests.shapes.tables import assert_identical
 TREE = pliant.Tuning(culling="boxes")
 
 
+@pytest.fixture(scope="module")
+def with_trees():
+    """Not here."""
+
+
 def motions(seed):
     """Random and degenerate: coordinates of a coarse grid meet in all ways, and each face may occur twice."""
     rng = np.random.default_rng(seed)
