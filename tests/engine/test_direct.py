@@ -28,11 +28,21 @@ def motions(seed):
 
 
 @pytest.mark.parametrize("seed", range(120))
+def test_without_a_tree(seed):
+    assert_same_without_a_tree(*motions(seed), ("all", "self", "inter"))
+
+
 @pytest.mark.unit
 @pytest.mark.bounds
-def test_without_a_tree(seed):
-    mesh, x0, x1 = motions(seed)
-    for pairs in ("all", "self", "inter"):
+def test_two_faces_an_edge_and_a_point_without_a_tree():
+    rng = np.random.default_rng(0)
+    mesh = pliant.TriMesh([(0, 1, 2), (2, 1, 3)], [(4, 5)], [6])
+    for x0, x1 in (rng.integers(-1, 2, (2, 7, 3)).astype(float), rng.normal(size=(2, 7, 3))):
+        assert_same_without_a_tree(mesh, x0, x1, ("all",))
+
+
+def assert_same_without_a_tree(mesh, x0, x1, selections):
+    for pairs in selections:
         fresh = pliant.ccd(mesh, x0, x1, pairs=pairs)
         assert_identical(fresh, pliant.ccd(mesh, x0, x1, pairs=pairs, tuning=TREE))
         assert_identical(pliant.step(mesh, x0, x1, pairs=pairs), pliant.step(mesh, x0, x1, pairs=pairs, tuning=TREE))
