@@ -157,6 +157,29 @@ def test_frames_have_times_and_are_frozen():
     np.testing.assert_allclose(frames[0].velocities[:, 2], -9.81 * 0.02, rtol=0.05)
 
 
+def test_an_exception_in_half_of_a_step_undoes_the_other_half(monkeypatch):
+    cloth = Cloth(*sheet(3, 3, 0.3), pins=[0])
+    cloth.step(0.01)
+    before, solve, calls = cloth.frame(), Cloth._solve, []
+
+    def fails_after_halving(self, *arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            return solve(self, *arguments)._replace(is_solved=False, moved=np.inf)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return solve(self, *arguments)
+
+    monkeypatch.setattr(Cloth, "_solve", fails_after_halving)
+    with pytest.raises(KeyboardInterrupt):
+        cloth.step(0.01)
+    assert len(calls) == 3
+    after = cloth.frame()
+    assert after.time == before.time
+    np.testing.assert_array_equal(after.scene, before.scene)
+    np.testing.assert_array_equal(after.velocities, before.velocities)
+
+
 def test_progress_and_interruption():
     calls = []
     cloth = on_ball(6)

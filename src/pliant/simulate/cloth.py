@@ -299,7 +299,16 @@ class Cloth:
             self._step_to(begin + part / parts * (end - begin))
         return self._step_to(end)
 
-    def _step_to(self, end: float, depth: int = 0) -> Frame:
+    def _step_to(self, end: float) -> Frame:
+        before = self._x, self._v, self._time, self._steps, self._driven.pace
+        try:
+            return self._go_to(end, 0)
+        except BaseException:  # half of a step may be done
+            self._x, self._v, self._time, self._steps, self._driven.pace = before
+            raise
+
+    def _go_to(self, end: float, depth: int) -> Frame:
+        """In halves, where Newton's method does not come to an end."""
         x0, v, seconds = self._x, self._v, end - self._time
         n, clock = len(v), [perf_counter()]
         x1 = x0.copy()
@@ -313,8 +322,8 @@ class Cloth:
         x1[:n][movable] += seconds * v[movable]
         outcome = self._solve(x0, aim, fixed, seconds, x1)
         if depth < _HALVINGS and not outcome.is_solved and outcome.moved > self._edge:
-            self._step_to(0.5 * (self._time + end), depth + 1)
-            return self._step_to(end, depth + 1)
+            self._go_to(0.5 * (self._time + end), depth + 1)
+            return self._go_to(end, depth + 1)
         clock.append(perf_counter())
         resolved = self._resolve(x0, x1)
         if len(resolved.contacts) and _largest(resolved.displacement[:n]) > IMPACT * self._edge:
