@@ -150,7 +150,7 @@ def try_case(seed):
     return name, mesh, x0, x1, options, resolved
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(3))
 def test_random_steps(part):
     changed = sum(try_case(seed)[-1].changed.any() for seed in range(30 * part, 30 * part + 30))
     assert changed > 6
@@ -158,7 +158,7 @@ def test_random_steps(part):
 
 @pytest.mark.long
 def test_a_thousand_random_steps():
-    for seed in range(1000, 2000):
+    for seed in range(90, 1090):
         try_case(seed)
 
 
