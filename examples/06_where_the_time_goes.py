@@ -21,8 +21,8 @@ reference = pliant.ccd(mesh, x0, x1)
 show(reference)
 
 # Other filters, other bounds, another number of threads: another funnel, the same contacts to the last bit.
-for options in ({"filters": ()}, {"filters": ("csat", "dnf", "ncf")}, {"bounds": "18-dop"}, {"threads": 1}):
-    contacts = pliant.ccd(mesh, x0, x1, **options)
+for options in ({"filters": ()}, {"filters": ("csat", "dnf", "ncf")}, {"bounds": "18-dop"}):
+    contacts = pliant.ccd(mesh, x0, x1, tuning=pliant.Tuning(**options), threads=1)
     print(options, {stage.name: stage.pairs_out for stage in contacts.stages if stage.pairs_in})
     assert np.array_equal(contacts.elements, reference.elements)
     assert np.array_equal(contacts.toi, reference.toi)

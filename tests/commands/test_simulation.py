@@ -89,11 +89,11 @@ def test_ctrl_c_keeps_what_is_done(call: Call, files: Path, monkeypatch: pytest.
     calls = []
     step = Cloth._step_to
 
-    def interrupted(self: Cloth, end: float, depth: int = 0):
+    def interrupted(self: Cloth, end: float):
         calls.append(end)
         if len(calls) == 6:
             raise KeyboardInterrupt
-        return step(self, end, depth)
+        return step(self, end)
 
     monkeypatch.setattr(Cloth, "_step_to", interrupted)
     ended = call("simulate", "drape", "cloth.obj", "--frames", "20", "--output", "out.npz")

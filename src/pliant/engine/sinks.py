@@ -28,7 +28,6 @@ PORTION = 256  # pairs for integers, between two looks at a limit
 # Contacts that one which integers decide counts as, where there is a limit: it takes 0.1 to 1 ms, others with all that
 # is done about them some 0.01. Not where it is at t = 1: that is tested by itself, and takes no longer.
 HARD = 50
-_FEW = 64  # pairs of features: a filter of so many takes no less time than the exact test
 
 
 class Found(NamedTuple):
@@ -112,8 +111,7 @@ class AllContacts(Features):
         self._status = np.empty(9 * BLOCK, np.int8)
 
     def test(self, travel: Travel, kind: int, table: np.ndarray, pairs: np.ndarray, count: int) -> None:
-        if count > _FEW:
-            count = self._filter(travel, kind, table, pairs, count)
+        count = self._filter(travel, kind, table, pairs, count)
         if count:
             self._decide(travel, kind, table, pairs[:count])
 
