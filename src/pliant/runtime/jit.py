@@ -31,71 +31,70 @@ _njit: Any = njit  # a kernel keeps the type of its function
 # No fastmath: certified signs and error-free transformations need every rounding where the source puts it.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
+_PACKAGE = Path(__file__).parents[1]
+_LAYOUT = re.compile(rb"^class \w+\(NamedTuple\):\n(?:(?:[ \t].*)?\n)*", re.MULTILINE)
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import) (\w[\w.]*)(?: import (\([^)]*\)|[^\n]*))?", re.MULTILINE)
 
 
-def _digest(package: Path) -> str:
-    """What the compiled code depends on; numba's own cache sees neither edits in other files nor changed flags."""
+def _common(package: Path) -> str:
+    """What all compiled code depends on: versions, flags, and the layouts of tuples, which kernels are given by others
+    and need not import; numba's own cache sees neither."""
     sha = hashlib.sha256(f"{numba_version} {sys.version_info[:2]} {_OPTIONS}".encode())
     sha.update(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
-    sources = {_module(path, package): path.read_bytes() for path in package.rglob("*.py")}
-    # Of what has no kernels and is imported by none, a reader or a page say, nobody has to compile anything again.
-    for name, content in _behind([name for name in sources if b"runtime.jit" in sources[name]], sources.get):
-        sha.update(name.encode())
-        sha.update(content)
+    for path in sorted(package.rglob("*.py")):
+        for layout in _LAYOUT.findall(path.read_bytes()):
+            sha.update(layout)
     return sha.hexdigest()[:16]
 
 
-def _module(path: Path, package: Path) -> str:
-    inside = path.relative_to(package).with_suffix("")
-    return ".".join(("pliant", *inside.parts)).removesuffix(".__init__")
+def _digest(module: str, file: Path, package: Path = _PACKAGE) -> str:
+    """What the kernels of a module depend on beside that: its source and those of all that it imports."""
+    sha = hashlib.sha256()
+    for name, digest in sorted(_behind(module, file, package).items()):
+        sha.update(name.encode() + digest)
+    return sha.hexdigest()[:16]
 
 
-def _behind(modules: list[str], source_of: Callable[[str], bytes | None]) -> list[tuple[str, bytes]]:
-    """Names and sources of modules and of all that they import, as far as there are sources: constants and helpers are
-    compiled in."""
-    found, new = dict[str, bytes | None](), list(modules)
+def _behind(module: str, file: Path, package: Path = _PACKAGE) -> dict[str, bytes]:
+    """Digests of the sources of a module and of all that it imports from its own top folder and from the package:
+    constants and helpers are compiled in. numba's own cache sees no edits in other files."""
+    own = (file.parent if file.name == "__init__.py" else file).parents[module.count(".")]
+    folders = (module.partition(".")[0], own), ("pliant", package.parent)
+    found, new = dict[str, bytes](), [(module, file)]
     while new:
-        name = new.pop()
-        if name in found:
-            continue
-        content = found[name] = source_of(name)
-        for module, names in _IMPORT.findall(content or b""):
-            new += [module.decode(), *(f"{module.decode()}.{one}" for one in re.findall(r"\w+", names.decode()))]
-    return sorted((name, content) for name, content in found.items() if content is not None)
-
-
-# None where others could write it: no cache, and no other folder, since what is loaded from it is machine code.
-CACHE_FOLDER = user_cache("kernels", _digest(Path(__file__).parents[1]))
-INTERPRETED = bool(config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def _cache_of(module: str, file: str) -> Path | None:
-    """The folder for the kernels of a module. One that is not of the package, of a measurement say, has its own, keyed
-    on its source and on what it imports from its own top folder and from the package, too."""
-    if CACHE_FOLDER is None or module.partition(".")[0] == "pliant" or not Path(file).is_file():
-        return CACHE_FOLDER
-    return user_cache("kernels", CACHE_FOLDER.name, _digest_outside(module, Path(file)))
+        name, path = new.pop()
+        if name not in found:
+            found[name], imported = _read(path, folders)
+            new += imported
+    return found
 
 
 @functools.cache
-def _digest_outside(module: str, file: Path) -> str:
-    root = (file.parent if file.name == "__init__.py" else file).parents[module.count(".")]
+def _read(path: Path, folders: tuple[tuple[str, Path], ...]) -> tuple[bytes, tuple[tuple[str, Path], ...]]:
+    """The digest of a source; names and files of the modules that it imports from folders, (name, where it is) each."""
+    content, found = path.read_bytes(), dict[str, Path]()
+    for match in _IMPORT.finditer(content):
+        module, names = match[1].decode(), (match[2] or b"").decode()
+        for folder in (folder for top, folder in folders if module.partition(".")[0] == top):
+            for name in (module, *(f"{module}.{one}" for one in re.findall(r"\w+", names))):
+                file = folder.joinpath(*name.split("."), "__init__.py")
+                for one in (file.parent.with_suffix(".py"), file):
+                    if one.is_file():
+                        found[name] = one
+    return hashlib.sha256(content).digest(), tuple(found.items())
 
-    def source_of(name: str) -> bytes | None:
-        if name == module:
-            return file.read_bytes()
-        if name.partition(".")[0] not in ("pliant", module.partition(".")[0]):
-            return None
-        path = (Path(__file__).parents[2] if name.startswith("pliant.") else root).joinpath(*name.split("."))
-        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        return path.read_bytes() if path.is_file() else None
 
-    sha = hashlib.sha256()
-    for name, content in _behind([module], source_of):
-        sha.update(name.encode())
-        sha.update(content)
-    return sha.hexdigest()[:16]
+# None where others could write it: no cache, and no other folder, since what is loaded from it is machine code.
+CACHE_FOLDER = user_cache("kernels", _common(_PACKAGE))
+INTERPRETED = bool(config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@functools.cache
+def _cache_of(module: str, file: str) -> Path | None:
+    """The folder for the kernels of a module: an edit compiles again only what depends on it."""
+    if CACHE_FOLDER is None or not Path(file).is_file():
+        return CACHE_FOLDER
+    return CACHE_FOLDER / _digest(module, Path(file))
 
 
 @contextmanager
