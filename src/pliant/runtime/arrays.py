@@ -131,6 +131,8 @@ def as_positions(x: Any, name: str, vertex_count: int | None = None) -> np.ndarr
 
 
 _PART = 2**15  # numbers that the second-level cache holds
+# OpenBLAS takes threads of its own for longer products: they spin for some 20 ms after each, on cores that ours need.
+_MOST_SERIAL = 10_000
 
 
 def as_floats(x: Any, name: str) -> np.ndarray:
@@ -175,7 +177,7 @@ def _is_finite(array: np.ndarray) -> bool:
     """The sum of squares is NaN or infinite if any number is, or if one is very large; largest and smallest are if any
     is: no array of booleans, and parts that the cache keeps."""
     flat = array.reshape(-1)
-    if len(flat) <= _PART:
+    if len(flat) <= _MOST_SERIAL:
         with np.errstate(over="ignore", invalid="ignore"):
             if math.isfinite(flat.dot(flat)):
                 return True
