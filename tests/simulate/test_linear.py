@@ -72,7 +72,7 @@ def solved(one: System, gradient: np.ndarray, tolerance: float) -> tuple[np.ndar
     levels = levels_of(one.rows, one.bend_rows, one.bend_values, one.free)
     out = np.full((len(one.free), 3), np.nan)
     prepare_levels(one, levels)
-    count = solve_multilevel(one, levels, gradient, (tolerance, 0.0, 500), room_for(len(one.free)), out)
+    count = solve_multilevel(one, levels, gradient, (tolerance, 0.0, 500), room_for(len(one.free)), out, ThreadPool(2))
     return out, count
 
 

@@ -20,7 +20,7 @@ from pliant.response.pushing import as_contacts, pushing
 from pliant.response.queries import StepQueries
 from pliant.response.rows import Aim, Ends, Rows, rows_of_near
 from pliant.response.start import Starts, touching_error
-from pliant.results.contacts import Proximity
+from pliant.results.contacts import Contacts, Proximity
 from pliant.results.resolved import Resolved
 from pliant.runtime.arrays import as_number, as_positions
 from pliant.runtime.log import logged
@@ -148,8 +148,7 @@ class Resolver:
         x0 = as_positions(x0, "x0")
         x1 = as_positions(x1, "x1", len(x0))
         mass = self._options.masses(len(x0))
-        self._detector._require_rows(len(x0), "x0")
-        queries = StepQueries(self._detector, x0, self._exempt_for(mass), mass == 0.0, progress)
+        queries = self._queries(x0, mass, progress)
         known = self._start(x0, queries)
         queries.ignored = known.touching
         driven = self._driven(x0, x1, mass, known.held)
@@ -166,7 +165,30 @@ class Resolver:
         self._known = known._replace(x=attempt.x.copy())
         return self._logged(self._result(x1, attempt, driven, queries, len(known.touching)), queries.tally)
 
+    def contacts(self, x0: Any, x1: Any, *, progress: Progress | bool | None = None) -> Contacts | None:
+        """What a motion runs into, for solvers that take contacts into account before they propose a step.
+
+        Parameters
+        ----------
+        x0, x1 : (n, 3) floats
+            Positions at the start and at the end.
+        progress : as in ``resolve``
+
+        Returns
+        -------
+        Contacts or None
+            Those of pairs that are not wholly driven; None where they are more than 1,000 and five for each edge and
+            face, as where everything collapses into a point.
+        """
+        x0 = as_positions(x0, "x0")
+        x1 = as_positions(x1, "x1", len(x0))
+        return self._queries(x0, self._options.masses(len(x0)), progress).contacts(x1)
+
     # ---- the start
+
+    def _queries(self, x0: np.ndarray, mass: np.ndarray, progress: Progress | bool | None) -> StepQueries:
+        self._detector._require_rows(len(x0), "x0")
+        return StepQueries(self._detector, x0, self._exempt_for(mass), mass == 0.0, progress)
 
     def _exempt_for(self, mass: np.ndarray) -> FeatureMasks | None:
         """Features, pairs of which are no part of the proof."""

@@ -7,41 +7,51 @@ vertex of a sweep waits for the one before it; and a sum is positive whatever th
 
 from __future__ import annotations
 
-from pliant.runtime.jit import helper
+from pliant.runtime.jit import bare_kernel, helper
 
 COARSEST_SWEEPS = 2
 
 
-@helper
-def cycle(system, levels, inverse, r, z):
-    """z = preconditioner r."""
-    _divide_and_restrict(system.free, inverse, r, z, levels[0])
+@bare_kernel
+def cycle(free, levels, r):
+    """The correction x of the first of the coarser levels, for a residual r of the finest one; ``extend`` adds it."""
+    _restrict(free, levels[0].hats, r, levels[0].r)
     last = len(levels) - 1
     for i in range(last):
         _level_forward(levels[i])
         _level_leave(levels[i], levels[i + 1])
     _end_coarsest(levels[last])
     for i in range(last - 1, -1, -1):
-        _extend(levels[i + 1].hats, levels[i + 1].x, levels[i].x)
+        _extend(
+            levels[i + 1].hats.start,
+            levels[i + 1].hats.columns,
+            levels[i + 1].hats.values,
+            levels[i + 1].x,
+            levels[i].x,
+            0,
+            len(levels[i].x),
+        )
         _level_backward(levels[i])
-    _extend(levels[0].hats, levels[0].x, z)
+
+
+@bare_kernel
+def extend(hats, coarse, fine, first, last):
+    """Adds what a coarser level, (c, 3), does to rows first .. last - 1 of the finer one; hats : (start, columns,
+    values)"""
+    _extend(hats[0], hats[1], hats[2], coarse, fine, first, last)
 
 
 @helper
-def _divide_and_restrict(free, inverse, r, z, level):
-    hats, coarse = level.hats, level.r
+def _restrict(free, hats, r, coarse):
     _clear(coarse)
     for v in range(len(free)):
-        if not free[v]:
-            z[v, 0] = z[v, 1] = z[v, 2] = 0.0
-            continue
-        a, b, c = r[v, 0], r[v, 1], r[v, 2]
-        _divide(inverse, v, a, b, c, z)
-        for t in range(hats.start[v], hats.start[v + 1]):
-            i, w = hats.columns[t], hats.values[t]
-            coarse[i, 0] += w * a
-            coarse[i, 1] += w * b
-            coarse[i, 2] += w * c
+        if free[v]:
+            a, b, c = r[v, 0], r[v, 1], r[v, 2]
+            for t in range(hats.start[v], hats.start[v + 1]):
+                i, w = hats.columns[t], hats.values[t]
+                coarse[i, 0] += w * a
+                coarse[i, 1] += w * b
+                coarse[i, 2] += w * c
 
 
 @helper
@@ -51,17 +61,18 @@ def _clear(a):
 
 
 @helper
-def _extend(hats, coarse, fine):
-    for v in range(len(fine)):
-        for a in range(hats.start[v], hats.start[v + 1]):
-            c, w = hats.columns[a], hats.values[a]
+def _extend(start, columns, values, coarse, fine, first, last):
+    for v in range(first, last):
+        for a in range(start[v], start[v + 1]):
+            c, w = columns[a], values[a]
             fine[v, 0] += w * coarse[c, 0]
             fine[v, 1] += w * coarse[c, 1]
             fine[v, 2] += w * coarse[c, 2]
 
 
 @helper
-def _divide(inverse, v, a, b, c, z):
+def divide(inverse, v, a, b, c, z):
+    """z of vertex v = its block of the inverse times (a, b, c)."""
     z[v, 0] = inverse[v, 0] * a + inverse[v, 1] * b + inverse[v, 2] * c
     z[v, 1] = inverse[v, 1] * a + inverse[v, 3] * b + inverse[v, 4] * c
     z[v, 2] = inverse[v, 2] * a + inverse[v, 4] * b + inverse[v, 5] * c
@@ -85,7 +96,7 @@ def _level_forward(level):
     r, start, diagonal = level.r, level.rows.start, level.rows.diagonal
     for v in range(len(r)):
         a, b, c = _level_row(level, start[v], diagonal[v])
-        _divide(level.inverse, v, r[v, 0] - a, r[v, 1] - b, r[v, 2] - c, level.x)
+        divide(level.inverse, v, r[v, 0] - a, r[v, 1] - b, r[v, 2] - c, level.x)
 
 
 @helper

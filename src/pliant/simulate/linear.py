@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.runtime.jit import helper
+from pliant.runtime.jit import bare_kernel, helper
 from pliant.simulate.links import PullingLinks
 from pliant.simulate.rows import Rows
 
@@ -37,30 +37,15 @@ def dot(a, b):
     return total
 
 
-@helper
-def add_multiple(a, k, b):
-    for v in range(len(a)):
-        a[v, 0] += k * b[v, 0]
-        a[v, 1] += k * b[v, 1]
-        a[v, 2] += k * b[v, 2]
+@bare_kernel
+def multiply_rows(neighbours, bending, scale, free, p, q, first, last):
+    """q = matrix p without its links, rows first .. last - 1; both are 0 where a vertex is not free.
 
-
-@helper
-def multiply(system, p, q):
-    """q = matrix p; both are 0 where a vertex is not free."""
-    rows, bend_rows = system.rows, system.bend_rows
-    _multiply_rows(
-        (rows.start, rows.columns, system.blocks), (bend_rows.start, bend_rows.columns, system.bend_values),
-        system.scale, system.free, p, q,
-    )  # fmt: skip
-    _multiply_links(system.links, system.free, p, q)
-
-
-@helper
-def _multiply_rows(neighbours, bending, scale, free, p, q):
+    neighbours : (start, columns, blocks); bending : (start, columns, values)
+    """
     start, columns, blocks = neighbours
     bend_start, bend_columns, values = bending
-    for v in range(len(free)):
+    for v in range(first, last):
         if not free[v]:
             q[v, 0] = q[v, 1] = q[v, 2] = 0.0
             continue
@@ -81,7 +66,8 @@ def _multiply_rows(neighbours, bending, scale, free, p, q):
 
 
 @helper
-def _multiply_links(links, free, p, q):
+def multiply_links(links, free, p, q):
+    """Adds what links do to q = matrix p."""
     n, m = len(free), links.matrix
     for k in range(len(links.vertices)):
         a = b = c = 0.0

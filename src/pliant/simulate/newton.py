@@ -22,6 +22,7 @@ _ROUNDING = 1e-10  # relative, of sums of energies
 # After so many Newton steps the loads of friction stay what they are. Where they change with every step, the energy
 # never comes to its minimum: of 12 steps of cloth on a ball, the last gained as much as the seventh.
 LOADS_FROM = 2
+PATIENCE = 3  # times as many Newton steps, while they still move a vertex far
 
 
 class Sheet(NamedTuple):
@@ -62,10 +63,14 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Tolerances:
-    """newton : at most so many Newton steps; gain : J, twice the energy that the last one gains at most; linear :
-    relative, of the linear solver; most : iterations of it"""
+    """newton : at most so many Newton steps, or PATIENCE times as many while they move a vertex further than far, m
+
+    gain : J, twice the energy that the last one gains at most
+    linear : relative, of the linear solver; most : iterations of it
+    """
 
     newton: int
+    far: float
     gain: float
     linear: float
     most: int
@@ -86,9 +91,11 @@ class Minimiser:
         n = len(self.sheet.mass)
         self.membrane.begin(step.x0[:n])
         self.bending.begin(step.x0[:n])
-        pulls, linear, moved = np.zeros_like(x), 0, np.inf
+        pulls, linear, count, moved = np.zeros_like(x), 0, 0, np.inf
         before = self._start(step, air, x, pulls)
-        for iteration in range(tolerances.newton):
+        for iteration in range(PATIENCE * tolerances.newton):
+            if iteration >= tolerances.newton and moved <= tolerances.far:
+                break
             gradient = self._gradient(step, air, x, pulls)
             linear += self._newton_step(step, gradient, tolerances)
             moved = float(np.sqrt(np.einsum("ij,ij->i", self._change, self._change).max(initial=0.0)))
@@ -99,7 +106,8 @@ class Minimiser:
             before = self._back_off(step, air, x, pulls, before)
             if iteration < LOADS_FROM:
                 before = self._energy(step, air, x, pulls, False)
-        return Outcome(tolerances.newton, linear, moved, False)
+            count = iteration + 1
+        return Outcome(count, linear, moved, False)
 
     def _start(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray) -> float:
         """Begin where the step does, or where inertia takes the cloth: wherever there is less energy, which it returns.
@@ -137,7 +145,7 @@ class Minimiser:
             self._levels = levels_of(system.rows, system.bend_rows, system.bend_values, self._free)
         prepare_levels(system, self._levels)
         limits = (tolerances.linear, 0.0, tolerances.most)
-        return solve_multilevel(system, self._levels, gradient, limits, self._room, self._change)
+        return solve_multilevel(system, self._levels, gradient, limits, self._room, self._change, self._pool)
 
     def _back_off(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray, before: float) -> float:
         """Halve the Newton step until it gains no energy; the energy."""
