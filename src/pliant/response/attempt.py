@@ -40,7 +40,6 @@ class Rules(NamedTuple):
     """What an attempt has to keep to."""
 
     aim: Aim
-    friction: float
     max_rounds: int
     waits: bool  # driven objects may
 
@@ -141,7 +140,7 @@ class Attempt:
 
     def _push(self) -> None:
         assert self.rows is not None
-        push_apart(self.x, self.rows, self._ends.inverse_mass, self._rules.friction, SWEEPS)
+        push_apart(self.x, self.rows, self._ends.inverse_mass, SWEEPS)
         self._keep_finite()
 
     def _keep_finite(self) -> None:

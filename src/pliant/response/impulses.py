@@ -18,7 +18,7 @@ SMALL = 0.02  # of its target, by which the last sweep may have moved a row
 
 
 @kernel
-def push_apart(x, rows, inverse_mass, friction, sweeps):
+def push_apart(x, rows, inverse_mass, sweeps):
     """Move x, (n, 3), so that rows hold; changes their multipliers. Returns the number of sweeps."""
     count, pushing = len(rows.target), 0
     some = np.empty(count, np.int32)
@@ -29,7 +29,7 @@ def push_apart(x, rows, inverse_mass, friction, sweeps):
             k = j if is_full else some[j]
             if rows.mass[k] == 0.0:
                 continue
-            moved = _push_row(x, rows, k, inverse_mass, friction)
+            moved = _push_row(x, rows, k, inverse_mass)
             if is_full and (moved != 0.0 or rows.push[k] > 0.0):
                 some[pushing] = k
                 pushing += 1
@@ -40,7 +40,7 @@ def push_apart(x, rows, inverse_mass, friction, sweeps):
 
 
 @helper
-def _push_row(x, rows, k, inverse_mass, friction):
+def _push_row(x, rows, k, inverse_mass):
     """One row; returns by how much its gap has been changed."""
     n, r = row(rows.normal, k), relative(rows.vertices, rows.weights, k, x)
     before, mass = rows.push[k], rows.mass[k]
@@ -49,12 +49,12 @@ def _push_row(x, rows, k, inverse_mass, friction):
         return 0.0
     after = max(0.0, before + missing * mass)
     impulse = scale(n, after - before)
-    if friction > 0.0:
+    if rows.friction[k] > 0.0:
         slip = sub(r, row(rows.start, k))
         slip = sub(slip, scale(n, dot(n, slip)))
         held = row(rows.drag, k)
         drag = sub(held, scale(slip, mass))
-        length, most = np.sqrt(dot(drag, drag)), friction * after
+        length, most = np.sqrt(dot(drag, drag)), rows.friction[k] * after
         if length > most:
             drag = scale(drag, most / length)
         impulse = add(impulse, sub(drag, held))

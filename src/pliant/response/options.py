@@ -17,13 +17,14 @@ class Options(NamedTuple):
     """As in ``pliant.resolve``.
 
     inverse_mass : (n,); None: 1 everywhere
+    friction : a number, or (n,)
     distance_kept : None: from the thickness or the edges
     objects : (n,) labels; None: connected components
     """
 
     inverse_mass: np.ndarray | None
     thickness: float
-    friction: float
+    friction: float | np.ndarray
     restitution: float
     distance_kept: float | None
     objects: np.ndarray | None
@@ -36,9 +37,9 @@ class Options(NamedTuple):
         """From the arguments of the same names."""
         kept, mass, objects = given["distance_kept"], given["inverse_mass"], given["objects"]
         return Options(
-            None if mass is None else _as_inverse_mass(mass),
+            None if mass is None else _as_column(mass, "inverse_mass"),
             as_number(given["thickness"], "thickness", 0.0, LARGEST),
-            as_number(given["friction"], "friction", 0.0, LARGEST),
+            _as_friction(given["friction"]),
             as_number(given["restitution"], "restitution", 0.0, 1.0),
             None if kept is None else as_number(kept, "distance_kept", 0.0, LARGEST),
             None if objects is None else as_array(objects, "objects").copy(),
@@ -47,9 +48,13 @@ class Options(NamedTuple):
             _as_count(given["max_rounds"]),
         )
 
-    @property
-    def rules(self) -> tuple[float, int, bool]:
-        return self.friction, self.max_rounds, self.waits
+    def frictions(self, count: int) -> np.ndarray:
+        """(n,) coefficients of so many vertices."""
+        if not isinstance(self.friction, np.ndarray):
+            return np.full(count, self.friction)
+        if len(self.friction) != count:
+            raise ShapeError(f"friction has {len(self.friction)} rows, but x0 has {count}")
+        return self.friction
 
     def masses(self, count: int) -> np.ndarray:
         """(n,) inverse masses of so many vertices."""
@@ -67,14 +72,20 @@ class Options(NamedTuple):
         return self.objects
 
 
-def _as_inverse_mass(inverse_mass: Any) -> np.ndarray:
-    array = as_floats(inverse_mass, "inverse_mass").copy()
+def _as_column(given: Any, name: str) -> np.ndarray:
+    array = as_floats(given, name).copy()
     if array.ndim != 1:
-        raise ShapeError(f"inverse_mass must have shape (n,), but has {array.shape}")
+        raise ShapeError(f"{name} must have shape (n,), but has {array.shape}")
     if array.size and array.min() < 0.0:
         where = int(np.argmin(array))
-        raise OptionError(f"inverse_mass[{where}] is {array[where]}: it must not be negative")
+        raise OptionError(f"{name}[{where}] is {array[where]}: it must not be negative")
     return array
+
+
+def _as_friction(friction: Any) -> float | np.ndarray:
+    if np.ndim(friction) == 0:
+        return as_number(friction, "friction", 0.0, LARGEST)
+    return _as_column(friction, "friction")
 
 
 def _as_count(rounds: Any) -> int:

@@ -12,6 +12,7 @@ from pliant.engine.wanted import FeatureMasks
 from pliant.queries.detector import Detector
 from pliant.queries.near_pairs import NearPairs
 from pliant.response.attempt import Attempt, Rules, Touching, keys_of
+from pliant.response.closest import are_closest, loose_vertices
 from pliant.response.driven import DrivenObjects, driven_objects
 from pliant.response.exempt import driven_features
 from pliant.response.near import Near, NearSearch
@@ -69,7 +70,7 @@ class Resolver:
         *,
         inverse_mass: Any = None,
         thickness: float = 0.0,
-        friction: float = 0.0,
+        friction: Any = 0.0,
         restitution: float = 0.0,
         distance_kept: float | None = None,
         objects: Any = None,
@@ -156,7 +157,8 @@ class Resolver:
             x1, mass = x1.copy(), mass.copy()
             x1[known.held], mass[known.held] = x0[known.held], 0.0
         aim = Aim(self._options.thickness, self._distance_kept(x0), self._options.restitution)
-        ends, rules = Ends(x0, x1, mass), Rules(aim, *self._options.rules)
+        ends = Ends(x0, x1, mass, self._options.frictions(len(x0)))
+        rules = Rules(aim, self._options.max_rounds, self._options.waits)
         attempt = Attempt(ends, driven, rules, queries)
         try:
             attempt.run(self._near_rows(ends, aim, attempt, queries))
@@ -242,9 +244,11 @@ class Resolver:
         near, within = self._search.few(known, within)
         if within < self._within(ends.x0) and (self._options.thickness or self._options.distance_kept):
             self._warn_of_thickness()
+        tested = self._detector._at_rest.topology.tested
         usable = (near.distance > 0.0) & (near.distance <= within)
+        usable &= are_closest(near, loose_vertices(tested.features, len(ends.x0)))
         near = near[usable & (ends.inverse_mass[near.vertices] > 0.0).any(axis=1)]
-        attempt.tables.append(as_contacts(near, self._detector._at_rest.topology.tested))
+        attempt.tables.append(as_contacts(near, tested))
         return rows_of_near(near, ends, aim)
 
     def _warn_of_thickness(self) -> None:

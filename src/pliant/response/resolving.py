@@ -16,7 +16,7 @@ def resolve(
     *,
     inverse_mass: Any = None,
     thickness: float = 0.0,
-    friction: float = 0.0,
+    friction: Any = 0.0,
     restitution: float = 0.0,
     distance_kept: float | None = None,
     objects: Any = None,
@@ -41,8 +41,9 @@ def resolve(
         inverse. With 0 everywhere nothing is resolved: the result is x1.
     thickness : float
         Gap that is aimed at; what is guaranteed is that nothing touches.
-    friction : float
-        Coulomb's coefficient.
+    friction : float or (n,) floats
+        Coulomb's coefficient; or one for each vertex: for a pair with driven vertices theirs counts, and the largest of
+        several.
     restitution : float
         Of the approach in this step, how much becomes departure: 0 to 1.
     distance_kept : float, optional

@@ -39,6 +39,7 @@ class Rows(NamedTuple):
     normal: np.ndarray  # (k, 3)
     start: np.ndarray  # (k, 3) w @ x0
     target: np.ndarray  # (k,)
+    friction: np.ndarray  # (k,) coefficient
     mass: np.ndarray  # (k,) multiplier that changes the gap by 1; 0 where nothing can move
     push: np.ndarray  # (k,) multiplier along the normal, mass times length
     drag: np.ndarray  # (k, 3) multiplier of friction, across the normal
@@ -50,6 +51,7 @@ class Ends(NamedTuple):
     x0: np.ndarray
     x1: np.ndarray
     inverse_mass: np.ndarray
+    friction: np.ndarray  # (n,) coefficients: those of what is driven count, where a pair has any; the largest of them
 
 
 def rows_of_near(near: Proximity, ends: Ends, aim: Aim) -> Rows:
@@ -84,7 +86,7 @@ def _rows(vertices: np.ndarray, weights: np.ndarray, normal: np.ndarray, ends: E
     count = len(vertices)
     rows = Rows(
         np.arange(count, dtype=np.int32), np.array(vertices), np.array(weights), np.array(normal),
-        np.empty((count, 3)), np.empty(count), np.empty(count), np.zeros(count), np.zeros((count, 3)),
+        np.empty((count, 3)), np.empty(count), np.empty(count), np.empty(count), np.zeros(count), np.zeros((count, 3)),
     )  # fmt: skip
     _fill_rows(rows, ends, aim)
     return rows
@@ -111,7 +113,7 @@ def relative(vertices, weights, k, x):
 
 @kernel
 def _fill_rows(rows, ends, aim):
-    """Start, target and mass of all rows."""
+    """Start, target, friction and mass of all rows."""
     for k in range(len(rows.target)):
         for i in range(3):
             for j in range(i + 1, 4):
@@ -119,7 +121,13 @@ def _fill_rows(rows, ends, aim):
                     rows.weights[k, i] += rows.weights[k, j]
                     rows.weights[k, j] = 0.0
         total, free, all_weights = 0.0, 0.0, 0.0
+        of_free, of_driven = 0.0, -1.0
         for i in range(4):
+            coefficient = ends.friction[rows.vertices[k, i]]
+            if ends.inverse_mass[rows.vertices[k, i]] > 0.0:
+                of_free = max(of_free, coefficient)
+            else:
+                of_driven = max(of_driven, coefficient)
             square = rows.weights[k, i] * rows.weights[k, i]
             total += square * ends.inverse_mass[rows.vertices[k, i]]
             all_weights += square
@@ -133,7 +141,7 @@ def _fill_rows(rows, ends, aim):
             if approach < 0.0 and gap + approach < target:
                 target = max(target, gap - aim.restitution * approach)
         rows.start[k, 0], rows.start[k, 1], rows.start[k, 2] = start
-        rows.target[k] = target
+        rows.target[k], rows.friction[k] = target, of_free if of_driven < 0.0 else of_driven
         usable = gap > 0.0 and total > 0.0 and np.isfinite(target) and np.isfinite(1.0 / total)
         usable = usable and free >= LEAST_FREE * all_weights
         rows.mass[k] = 1.0 / total if usable else 0.0

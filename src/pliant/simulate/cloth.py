@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.engine.plan import Tuning
 from pliant.mesh.triangles import TriMesh, as_mesh
+from pliant.response.closest import loose_vertices
 from pliant.response.driven import PinchedError
 from pliant.response.resolver import Resolver
 from pliant.results.resolved import Resolved
@@ -116,9 +117,9 @@ class Cloth:
         self._rubbing = Rubbing(
             self.thickness, CONTACT_STIFFNESS * max(max(m.stretch_warp, m.stretch_weft) for m in materials),
             self._scene.friction, self._scene.of_obstacles, self._scene.x, self._scene.free,
-            self._scene.is_loose, sewn_together(self._sewn, len(self._scene.x)),
+            loose_vertices(self._scene.mesh, len(self._scene.x)), sewn_together(self._sewn, len(self._scene.x)),
         )  # fmt: skip
-        self._resolver = self._new_resolver(friction, tuning, threads)
+        self._resolver = self._new_resolver(tuning, threads)
         self._driven = Driven(self._scene.groups)
         self._x: np.ndarray = self._scene.x.copy()
         self._v: np.ndarray = np.zeros_like(x)
@@ -426,12 +427,12 @@ class Cloth:
             raise ShapeError(f"wind must have shape (3,) or {self._v.shape}, but has {wind.shape}")
         return wind
 
-    def _new_resolver(self, friction: float, tuning: Tuning | None, threads: int | None) -> Resolver:
+    def _new_resolver(self, tuning: Tuning | None, threads: int | None) -> Resolver:
         inverse = np.zeros(len(self._scene.x))
         mass = self._sheet.mass
         inverse[: len(mass)][self._scene.free[: len(mass)]] = 1.0 / mass[self._scene.free[: len(mass)]]
         return Resolver(
-            self._scene.mesh, inverse_mass=inverse, thickness=self.thickness, friction=friction,
+            self._scene.mesh, inverse_mass=inverse, thickness=self.thickness, friction=self._scene.frictions,
             objects=self._scene.objects, pinched=self.settings.pinched, tuning=tuning, threads=threads,
         )  # fmt: skip
 

@@ -6,14 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.runtime.jit import bare_kernel, helper
+from pliant.response.closest import are_closest
 from pliant.simulate.links import Links, no_links
 
 # Of the thickness, that a pair which is too near gains in a step: more would throw it off. From single runs: with 0.1,
 # cloth on a ball once gained a thousandth of its energy in a step, with this 6e-4.
 RECOVERY = 0.05
-
-ON_BOUNDARY = 1e-9  # weights of corners that a closest point does not depend on
 
 
 class Rubbing(NamedTuple):
@@ -42,8 +40,7 @@ class Rubbing(NamedTuple):
 def near_links(near: Any, rubbing: Rubbing) -> Links:
     """Of a Proximity table at x0."""
     vertices, distance = near.vertices, near.distance
-    kept = np.empty(len(vertices), np.bool_)
-    _closest(near.kind, vertices, near.weights, distance, rubbing.is_loose, kept)
+    kept = are_closest(near, rubbing.is_loose)
     kept &= ~_joined_by_seams(near.kind, rubbing.sewn[vertices])
     kept &= (distance > 0.0) & rubbing.free[vertices].any(axis=1)
     links = _links(vertices[kept], near.weights[kept], near.normal[kept], rubbing)
@@ -80,47 +77,3 @@ def _joined_by_seams(kind: np.ndarray, sewn: np.ndarray) -> np.ndarray:
     joined |= face & (sewn[:, 0] == sewn[:, 1])
     joined |= edge & (sewn[:, 1:2] == sewn[:, 2:]).any(axis=1)
     return joined
-
-
-@bare_kernel
-def _closest(kind, vertices, weights, distance, is_loose, out):
-    """Which pairs touch at points where the distance of the two surfaces is smallest, seen from there.
-
-    Where the closest point of a face is on its boundary, a neighbour of it is as near or nearer, and edges whose
-    closest point is an end are no nearer than that end is to a face. Such pairs push sideways: cloth that slides over
-    the side between two triangles of a table was held up by it, and lost a fifth of its speed.
-
-    Pairs are sorted by kind (vertices and faces first), then by the vertex.
-    """
-    first = 0
-    for k in range(len(kind)):
-        if kind[k] == 1:
-            inside = True
-            for i in range(4):
-                inside = inside and abs(weights[k, i]) > ON_BOUNDARY
-            loose = is_loose[vertices[k, 0]] or is_loose[vertices[k, 2]]
-            out[k] = inside or loose
-            continue
-        if vertices[k, 0] != vertices[first, 0]:
-            first = k
-        out[k] = True
-        for other in range(first, len(kind)):
-            if kind[other] == 1 or vertices[other, 0] != vertices[k, 0]:
-                break
-            nearer = distance[other] < distance[k] or (distance[other] == distance[k] and other < k)
-            if nearer and _contains(vertices, weights, other, k):
-                out[k] = False
-                break
-
-
-@helper
-def _contains(vertices, weights, other, k):
-    """Whether the other face has all corners that the closest point of this one is between, and not all three."""
-    count = 0
-    for i in range(1, 4):
-        if abs(weights[k, i]) > ON_BOUNDARY:
-            count += 1
-            v = vertices[k, i]
-            if v != vertices[other, 1] and v != vertices[other, 2] and v != vertices[other, 3]:
-                return False
-    return count < 3

@@ -110,6 +110,63 @@ def pull_links(links, x, x0, slip, is_lagged, gradient):
     return energy
 
 
+@bare_kernel
+def meet_contacts(links, x, x0, inverse_mass, seconds, sweeps, drag):
+    """Move x, where inertia and gravity take the vertices, to where contacts with friction alone would let them go: the
+    minimum of inertia and of the energies of contacts, by sweeps over their multipliers. Loads become what they push.
+
+    inverse_mass : (n,), of the vertices that may move; those after them do not
+    drag : (k, 3), buffer
+    """
+    per = 1.0 / (seconds * seconds)
+    for k in range(len(drag)):
+        links.load[k] = drag[k, 0] = drag[k, 1] = drag[k, 2] = 0.0
+    for _ in range(sweeps):
+        for k in range(len(drag)):
+            if links.kind[k] == CONTACT:
+                _meet_contact(links, k, x, x0, inverse_mass, per, drag)
+
+
+@helper
+def _meet_contact(links, k, x, x0, inverse_mass, per, drag):
+    n = (links.normal[k, 0], links.normal[k, 1], links.normal[k, 2])
+    mobility = 0.0
+    for i in range(4):
+        v, w = links.vertices[k, i], links.weights[k, i]
+        if v < len(inverse_mass):
+            mobility += w * w * inverse_mass[v]
+    if mobility == 0.0:
+        return
+    mobility /= per  # by a force, in this time
+    a = _sum(links.weights, x, links.vertices, k, 0)
+    b = _sum(links.weights, x, links.vertices, k, 1)
+    c = _sum(links.weights, x, links.vertices, k, 2)
+    before, compliance = links.load[k], 1.0 / links.stiffness[k]
+    missing = links.target[k] - (n[0] * a + n[1] * b + n[2] * c)
+    load = max(0.0, before + (missing - compliance * before) / (mobility + compliance))
+    links.load[k] = load
+    a -= _sum(links.weights, x0, links.vertices, k, 0)
+    b -= _sum(links.weights, x0, links.vertices, k, 1)
+    c -= _sum(links.weights, x0, links.vertices, k, 2)
+    away = n[0] * a + n[1] * b + n[2] * c
+    d0 = drag[k, 0] - (a - away * n[0]) / mobility
+    d1 = drag[k, 1] - (b - away * n[1]) / mobility
+    d2 = drag[k, 2] - (c - away * n[2]) / mobility
+    length, most = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2), links.friction[k] * load
+    share = most / length if length > most else 1.0
+    f0 = (load - before) * n[0] + share * d0 - drag[k, 0]
+    f1 = (load - before) * n[1] + share * d1 - drag[k, 1]
+    f2 = (load - before) * n[2] + share * d2 - drag[k, 2]
+    drag[k, 0], drag[k, 1], drag[k, 2] = share * d0, share * d1, share * d2
+    for i in range(4):
+        v, w = links.vertices[k, i], links.weights[k, i]
+        if v < len(inverse_mass):
+            w *= inverse_mass[v] / per
+            x[v, 0] += w * f0
+            x[v, 1] += w * f1
+            x[v, 2] += w * f2
+
+
 @helper
 def _pull_spring(links, k, d, gradient):
     """Half of stiffness (length - target) squared; what would push sideways is left out of the Hessian."""
@@ -133,7 +190,8 @@ def _push_apart(links, k, d, is_lagged, gradient):
     if missing <= 0.0:
         if not is_lagged:
             links.load[k] = 0.0
-        _set(links, k, n, 0.0, 0.0)
+        # What bears a load and is just off stays stiff, or the next Newton step lets it fall into what bears it.
+        _set(links, k, n, stiff if links.load[k] > 0.0 else 0.0, 0.0)
         return 0.0
     force = stiff * missing
     if not is_lagged:
@@ -145,7 +203,12 @@ def _push_apart(links, k, d, is_lagged, gradient):
 
 @helper
 def _rub(links, k, moved, slip, gradient):
-    """Friction against what has moved along the surface in the step: a spring up to slip, constant beyond."""
+    """Friction against what has moved along the surface in the step: a spring up to slip, constant beyond.
+
+    What slides has the stiffness of a spring to the same force, also along its way, where it has none: energy is below
+    that of the spring, so that no Newton step gains any. With none, most steps of cloth that slides here and sticks
+    there were halved.
+    """
     most = links.friction[k] * links.load[k]
     n = (links.normal[k, 0], links.normal[k, 1], links.normal[k, 2])
     away = n[0] * moved[0] + n[1] * moved[1] + n[2] * moved[2]

@@ -42,11 +42,9 @@ class Scene(NamedTuple):
         return sum(name.startswith("pin") for name in self.names.values())
 
     @property
-    def is_loose(self) -> np.ndarray:
-        """(N,) bool, vertices of edges that no face has."""
-        loose = np.zeros(len(self.x), bool)
-        loose[self.mesh.loose_edges.reshape(-1)] = True
-        return loose
+    def frictions(self) -> np.ndarray:
+        """(N,) coefficients, of the cloth or of the obstacle that a vertex is of."""
+        return np.where(self.of_obstacles < 0.0, self.friction, self.of_obstacles)
 
     @staticmethod
     def of(own: TriMesh, x: np.ndarray, obstacles: list, pins: list, mass: np.ndarray, friction: float) -> Scene:
