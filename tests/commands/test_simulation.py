@@ -87,7 +87,7 @@ def test_states_are_saved_and_restored(call: Call, files: Path):
 
 def test_ctrl_c_keeps_what_is_done(call: Call, files: Path, monkeypatch: pytest.MonkeyPatch):
     calls = []
-    step = Cloth._step_to
+    step = Cloth._step_by
 
     def interrupted(self: Cloth, end: float):
         calls.append(end)
@@ -95,7 +95,7 @@ def test_ctrl_c_keeps_what_is_done(call: Call, files: Path, monkeypatch: pytest.
             raise KeyboardInterrupt
         return step(self, end)
 
-    monkeypatch.setattr(Cloth, "_step_to", interrupted)
+    monkeypatch.setattr(Cloth, "_step_by", interrupted)
     ended = call("simulate", "drape", "cloth.obj", "--frames", "20", "--output", "out.npz")
     assert ended.code == 130
     assert "interrupted: 3 of 20 frames are done, and kept" in ended.err

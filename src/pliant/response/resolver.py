@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from pliant.response.start import Starts, touching_error
 from pliant.results.contacts import Contacts, Proximity
 from pliant.results.resolved import Resolved
 from pliant.runtime.arrays import as_number, as_positions
-from pliant.runtime.log import logged
+from pliant.runtime.log import logged, warn
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Progress
 
@@ -253,10 +252,9 @@ class Resolver:
 
     def _warn_of_thickness(self) -> None:
         thickness = max(self._options.thickness, self._options.distance_kept or 0.0)
-        warnings.warn(
+        warn(
             f"thickness={thickness:g} is so large that nearly everything is within it: only the nearest pairs push "
-            "before they meet",
-            stacklevel=4 if self._asked_by is None else 5,
+            "before they meet"
         )
 
     def _pairs_of(self, near: Near) -> NearPairs | None:

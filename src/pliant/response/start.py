@@ -19,6 +19,7 @@ class Starts:
 
     def __init__(self, detector: Detector) -> None:
         self._detector = detector
+        self.advice = 'Separate them first; or tangled="keep" leaves them as they are, and nothing else tangles'
         self._elements: Detector | None = None  # of faces, loose edges and points
 
     def require_free(self, x0: np.ndarray, is_driven: np.ndarray, progress: Progress | bool | None) -> None:
@@ -47,7 +48,7 @@ class Starts:
         what = "elements (faces, then loose edges, then loose points)" if loose else "faces"
         raise TangledError(
             f"the start is tangled: {what} {some_pairs(pairs)} intersect at x0; pliant.check(mesh, x0) lists them. "
-            'Separate them first; or tangled="keep" leaves them as they are, and nothing else tangles',
+            + self.advice,
             pairs,
         )
 

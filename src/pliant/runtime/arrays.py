@@ -170,7 +170,7 @@ def require_finite(array: np.ndarray, name: str) -> None:
     if not _is_finite(array):
         where = np.argwhere(~np.isfinite(array))[0]
         row = ", ".join(str(i) for i in where)
-        raise NonFiniteError(f"{name}[{row}] is {array[tuple(where)]}: positions must be finite")
+        raise NonFiniteError(f"{name}[{row}] is {array[tuple(where)]}: numbers must be finite")
 
 
 def _is_finite(array: np.ndarray) -> bool:

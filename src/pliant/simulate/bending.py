@@ -167,6 +167,9 @@ def _hessian(
     faces: np.ndarray, of_face: np.ndarray, hinges: np.ndarray, weights: np.ndarray, stiffness: np.ndarray, n: int
 ) -> tuple[Rows, np.ndarray]:
     """L' K L, summed triangle by triangle over its corners and the three across its sides."""
+    if not len(hinges):
+        rows, _ = rows_of(faces, n)
+        return rows, np.zeros(len(rows.columns))
     present = of_face >= 0
     own = hinges[of_face]  # (m, 3, 4)
     across = np.where(np.any(own[:, :, 2, None] == faces[:, None, :], axis=2), own[:, :, 3], own[:, :, 2])

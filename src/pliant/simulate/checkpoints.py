@@ -42,6 +42,10 @@ def read_state(path: Any, budget: int | None, like: dict[str, np.ndarray], faces
     if not fits or not np.array_equal(state["faces"], faces):
         raise FileError(f"{path} is a checkpoint of another scene")
     for name in (*like, "time"):
-        if not np.isfinite(state[name]).all():
+        if state[name].dtype != float or not np.isfinite(state[name]).all():
             raise FileError(f"{path}: {name} must be finite")
+    if state["time"].shape != () or state["steps"].shape != () or state["steps"].dtype.kind not in "iu":
+        raise FileError(f"{path}: time and steps must be single numbers")
+    if state["time"] < 0.0 or state["steps"] < 0 or not ((state["pace"] > 0.0) & (state["pace"] <= 1.0)).all():
+        raise FileError(f"{path}: time, steps or pace are out of their ranges")
     return state

@@ -15,14 +15,14 @@ from pliant.response.closest import loose_vertices
 from pliant.response.driven import PinchedError
 from pliant.response.resolver import Resolver
 from pliant.results.resolved import Resolved
-from pliant.runtime.arrays import ShapeError, as_floats, as_number, as_positions, thread_count
+from pliant.runtime.arrays import OptionError, ShapeError, as_floats, as_number, as_positions, thread_count
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.air import Air
 from pliant.simulate.checkpoints import read_state, write_checkpoint
 from pliant.simulate.contacts import Rubbing, impact_links, near_links
 from pliant.simulate.driven import Driven, Obstacle, pins_of
 from pliant.simulate.frames import Energies, Frame, StepStats, StepTimes, kinetic_energy
-from pliant.simulate.joints import links_of_joints, sewn_pairs
+from pliant.simulate.joints import links_of_joints, listed_joints, sewn_pairs
 from pliant.simulate.links import Links, joined, no_links
 from pliant.simulate.materials import Material
 from pliant.simulate.newton import Minimiser, Outcome, Step, Tolerances
@@ -112,6 +112,7 @@ class Cloth:
         self._gravity = self._gravity_of(gravity)
         self._wind, self._still = wind, np.zeros(3)
         self._air = Air(self._sheet.membrane, len(x), self.settings.air_density / self.settings.scale**3)
+        joints = listed_joints(joints)
         self._sewn = sewn_pairs(joints)
         self._joints = links_of_joints(joints, x, self.thickness, max(m.stretch_warp for m in materials))
         self._rubbing = Rubbing(
@@ -120,6 +121,7 @@ class Cloth:
             loose_vertices(self._scene.mesh, len(self._scene.x)), sewn_together(self._sewn, len(self._scene.x)),
         )  # fmt: skip
         self._resolver = self._new_resolver(tuning, threads)
+        self._resolver._starts.advice = "Move them apart in x first"
         self._driven = Driven(self._scene.groups)
         self._x: np.ndarray = self._scene.x.copy()
         self._v: np.ndarray = np.zeros_like(x)
@@ -193,11 +195,18 @@ class Cloth:
         ------
         Frame
         """
-        rate, start = as_number(rate, "rate", 1e-3, 1e6), self._time
+        rate = as_number(rate, "rate", 1e-3, 1e6)
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+            raise OptionError(f"frames({count!r}): the number of frames must be an integer that is not negative")
+        return self._each_frame(int(count), 1.0 / rate, progress, watch)
+
+    def _each_frame(
+        self, count: int, seconds: float, progress: Any, watch: Callable[[np.ndarray, Frame], object] | None
+    ) -> Iterator[Frame]:
         for k in range(count):
             self._watch = watch
             try:
-                frame = self._advance(start + k / rate, start + (k + 1) / rate)
+                frame = self._advance(seconds)
             finally:
                 self._watch = None
             yield frame
@@ -220,7 +229,7 @@ class Cloth:
             Where everything is after it.
         """
         seconds = as_number(seconds, "seconds", 1e-9, 10.0)
-        return self._step_to(self._time + seconds)
+        return self._step_by(seconds)
 
     def set_velocities(self, velocities: Any) -> None:
         """Go on with other velocities.
@@ -263,9 +272,9 @@ class Cloth:
         """
         shapes = {"positions": self._x, "velocities": self._v, "pace": self._driven.pace}
         state = read_state(path, budget, shapes, self.mesh.faces)
-        self._x, self._v = (np.ascontiguousarray(state[name]) for name in ("positions", "velocities"))
-        self._driven.pace = state["pace"]
-        self._time, self._steps = float(state["time"]), int(state["steps"])
+        x, v, pace, time, steps = (state[name] for name in ("positions", "velocities", "pace", "time", "steps"))
+        self._x, self._v, self._driven.pace = np.ascontiguousarray(x), np.ascontiguousarray(v), pace
+        self._time, self._steps, self._is_torn = float(time), int(steps), False
 
     def welded(self) -> Welded:
         """The cloth as it is now, with the two vertices of every stitch of its seams made one.
@@ -285,32 +294,31 @@ class Cloth:
 
     # ---- a step
 
-    def _advance(self, begin: float, end: float) -> Frame:
-        """Steps from one time to another."""
+    def _advance(self, seconds: float) -> Frame:
+        """Steps that make up so many seconds. Their lengths depend on nothing else, so that a simulation that is
+        restored takes the same ones."""
         longest = self.settings.step
         if isinstance(longest, str):
-            while True:
-                left = end - self._time
-                parts = equal_parts(left, adaptive_step(self._v, self._gravity, self._edge))
-                if parts == 1:
-                    return self._step_to(end)
-                self._step_to(self._time + left / parts)
-        parts = equal_parts(end - begin, longest)
-        for part in range(1, parts):
-            self._step_to(begin + part / parts * (end - begin))
-        return self._step_to(end)
+            while (parts := equal_parts(seconds, adaptive_step(self._v, self._gravity, self._edge))) > 1:
+                self._step_by(seconds / parts)
+                seconds -= seconds / parts
+            return self._step_by(seconds)
+        parts = equal_parts(seconds, longest)
+        for _ in range(1, parts):
+            self._step_by(seconds / parts)
+        return self._step_by(seconds / parts)
 
-    def _step_to(self, end: float) -> Frame:
+    def _step_by(self, seconds: float) -> Frame:
         before = self._x, self._v, self._time, self._steps, self._driven.pace
         try:
-            return self._go_to(end, 0)
+            return self._go_on(seconds, 0)
         except BaseException:  # half of a step may be done
             self._x, self._v, self._time, self._steps, self._driven.pace = before
             raise
 
-    def _go_to(self, end: float, depth: int) -> Frame:
+    def _go_on(self, seconds: float, depth: int) -> Frame:
         """In halves, where Newton's method does not come to an end."""
-        x0, v, seconds = self._x, self._v, end - self._time
+        x0, v, end = self._x, self._v, self._time + seconds
         n, clock = len(v), [perf_counter()]
         x1 = x0.copy()
         self._driven.aim(x1, end)
@@ -323,8 +331,8 @@ class Cloth:
         self._air.blow(x0[:n], v, self._wind_at(self._time))
         outcome = self._solve(x0, aim, fixed, seconds, x1)
         if depth < _HALVINGS and not outcome.is_solved and outcome.moved > self._edge:
-            self._go_to(0.5 * (self._time + end), depth + 1)
-            return self._go_to(end, depth + 1)
+            self._go_on(0.5 * seconds, depth + 1)
+            return self._go_on(0.5 * seconds, depth + 1)
         clock.append(perf_counter())
         resolved = self._resolve(x0, x1)
         if len(resolved.contacts) and _largest(resolved.displacement[:n]) > IMPACT * self._edge:

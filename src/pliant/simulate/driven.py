@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,11 @@ class Turning:
                 raise ShapeError(f"{name} must have shape (3,), but has {vector.shape}")
             object.__setattr__(self, name, vector)
         centre = self.x.mean(axis=0) if self.centre is None else as_floats(self.centre, "centre")
+        if centre.shape != (3,):
+            raise ShapeError(f"centre must have shape (3,), but has {centre.shape}")
         object.__setattr__(self, "centre", centre)
+        for name in ("begin", "end"):
+            object.__setattr__(self, name, as_number(getattr(self, name), name, -np.inf, np.inf))
 
     def __call__(self, time: float) -> np.ndarray:
         seconds = max(0.0, min(time, self.end) - self.begin)
@@ -181,15 +185,20 @@ def pins_of(given: Any, x: np.ndarray) -> list[Pin]:
     """Pins from what users have: None, vertex ids, a Pin, or several of them."""
     if given is None:
         return []
+    if np.ndim(given) == 0 and not isinstance(given, Pin | Iterable):
+        raise OptionError(f"pins={given!r} must be vertex ids, (k,), or Pins")
+    given = list(given) if isinstance(given, Iterator) else given
     listed = [given] if isinstance(given, Pin) else list(given)
     pins: list[Pin] = listed if listed and all(isinstance(one, Pin) for one in listed) else [Pin(given)]
     seen = np.zeros(len(x), bool)
     for pin in pins:
         if pin.vertices.max(initial=-1) >= len(x):
             raise OptionError(f"pins name vertex {pin.vertices.max()}, but the cloth has {len(x)}")
-        if seen[pin.vertices].any() or len(np.unique(pin.vertices)) < len(pin.vertices):
-            raise OptionError(f"pins name vertex {pin.vertices[seen[pin.vertices]][:1]} twice")
-        seen[pin.vertices] = True
+        ids, counts = np.unique(pin.vertices, return_counts=True)
+        twice = ids[(counts > 1) | seen[ids]]
+        if len(twice):
+            raise OptionError(f"pins name vertex {twice[0]} twice")
+        seen[ids] = True
     if seen.all() and len(x):
         raise MeshError("all vertices are pinned: nothing of the cloth can move")
     return pins

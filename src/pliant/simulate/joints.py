@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,22 +40,29 @@ class Spring:
     length: Any = None
 
 
-def links_of_joints(joints: Any, x: np.ndarray, thickness: float, stiffness: float) -> Links:
+def listed_joints(given: Any) -> list[Seam | Spring]:
+    """From what users have: None, a joint, or several."""
+    if given is None or isinstance(given, Seam | Spring):
+        return [] if given is None else [given]
+    joints = list(given) if isinstance(given, Iterable) else [given]
+    for one in joints:
+        if not isinstance(one, Seam | Spring):
+            raise OptionError(f"joints must be of pliant.simulate.Seam or Spring, not {one!r}")
+    return joints
+
+
+def links_of_joints(joints: list[Seam | Spring], x: np.ndarray, thickness: float, stiffness: float) -> Links:
     """x : (n, 3) at the start; stiffness : N/m of a stitch that has none of its own"""
-    joints = [joints] if isinstance(joints, Seam | Spring) else list(joints)
     return joined([_links(joint, x, thickness, stiffness) for joint in joints])
 
 
-def sewn_pairs(joints: Any) -> np.ndarray:
+def sewn_pairs(joints: list[Seam | Spring]) -> np.ndarray:
     """(k, 2), of all seams."""
-    joints = [joints] if isinstance(joints, Seam | Spring) else list(joints)
     pairs = [as_indices(one.pairs, "pairs", 2) for one in joints if isinstance(one, Seam)]
     return np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
 
 
-def _links(joint: Any, x: np.ndarray, thickness: float, stiffness: float) -> Links:
-    if not isinstance(joint, Seam | Spring):
-        raise OptionError(f"joints must be of pliant.simulate.Seam or Spring, not {joint!r}")
+def _links(joint: Seam | Spring, x: np.ndarray, thickness: float, stiffness: float) -> Links:
     pairs = as_indices(joint.pairs, "pairs", 2)
     if pairs.max(initial=-1) >= len(x):
         raise OptionError(f"a joint names vertex {pairs.max()}, but the cloth has {len(x)}")
@@ -68,5 +76,7 @@ def _links(joint: Any, x: np.ndarray, thickness: float, stiffness: float) -> Lin
         length = as_floats(length, "length")
         if length.shape not in ((), (len(pairs),)):
             raise ShapeError(f"length must be a number or have shape ({len(pairs)},), but has {length.shape}")
+        if (length < 0.0).any():
+            raise OptionError(f"length={float(length.min())} of a spring must not be negative")
         strength = as_number(joint.stiffness, "stiffness", 0.0, 1e9)
     return springs_of(pairs, np.broadcast_to(length, len(pairs)), np.full(len(pairs), strength))

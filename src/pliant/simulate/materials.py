@@ -19,7 +19,6 @@ _RANGES = {
     "bend_warp": (0.0, 1e4),
     "bend_weft": (0.0, 1e4),
     "damping": (0.0, 1.0),
-    "friction": (0.0, 10.0),
     "thickness": (1e-6, 1e-1),
     "most_strain": (1e-4, 1e3),
 }
@@ -43,12 +42,11 @@ class Material:
         Flexural rigidity of a strip of unit width, N m2/m = N m: moment on a width, divided by it and the curvature.
     damping : float
         Seconds: stress of a rate of strain is damping times the stiffness times that rate, of stretch and of bending.
-    friction : float
-        Coefficient of friction against itself.
     thickness : float
         m
     most_strain : float
-        Strain beyond which the threads resist ten times as much; large for none.
+        Green's strain of a direction of threads beyond which stiffness is added to limit it, ten times that of the
+        stiffer direction; large for none.
 
     Raises
     ------
@@ -64,7 +62,6 @@ class Material:
     bend_warp: float = 1e-6
     bend_weft: float = 1e-6
     damping: float = 5e-4
-    friction: float = 0.3
     thickness: float = 5e-4
     most_strain: float = 1e3
 
@@ -83,16 +80,16 @@ class Material:
 # of the same name: measure yours where it matters.
 MATERIALS: Mapping[str, Material] = MappingProxyType(
     {
-        "canvas": Material(0.400, 6000.0, 4500.0, 120.0, 0.20, 6.0e-5, 4.5e-5, 5e-4, 0.45, 8.0e-4, 0.05),
-        "cotton": Material(0.150, 1000.0, 800.0, 45.0, 0.243, 7.0e-6, 5.0e-6, 5e-4, 0.35, 3.18e-4, 0.10),
-        "denim": Material(0.324, 4000.0, 2500.0, 90.0, 0.20, 6.4e-5, 4.0e-5, 5e-4, 0.45, 9.0e-4, 0.06),
-        "felt": Material(0.300, 900.0, 900.0, 350.0, 0.30, 8.0e-5, 8.0e-5, 1e-3, 0.50, 1.5e-3, 0.15),
-        "jersey": Material(0.187, 120.0, 70.0, 35.0, 0.30, 2.3e-5, 1.7e-5, 1e-3, 0.40, 6.0e-4, 0.40),
-        "leather": Material(0.700, 9000.0, 8000.0, 3000.0, 0.40, 5.0e-4, 5.0e-4, 1e-3, 0.50, 1.0e-3, 0.15),
-        "polyester": Material(0.165, 1500.0, 1200.0, 35.0, 0.381, 5.0e-6, 4.0e-6, 5e-4, 0.25, 2.52e-4, 0.08),
-        "satin": Material(0.120, 1300.0, 900.0, 20.0, 0.30, 3.5e-6, 2.5e-6, 5e-4, 0.20, 2.2e-4, 0.08),
-        "silk": Material(0.080, 1100.0, 700.0, 15.0, 0.10, 1.8e-6, 1.2e-6, 5e-4, 0.25, 1.8e-4, 0.10),
-        "wool": Material(0.235, 700.0, 450.0, 40.0, 0.277, 1.2e-5, 9.0e-6, 8e-4, 0.40, 5.68e-4, 0.15),
+        "canvas": Material(0.400, 6000.0, 4500.0, 120.0, 0.20, 6.0e-5, 4.5e-5, 5e-4, 8.0e-4, 0.05),
+        "cotton": Material(0.150, 1000.0, 800.0, 45.0, 0.243, 7.0e-6, 5.0e-6, 5e-4, 3.18e-4, 0.10),
+        "denim": Material(0.324, 4000.0, 2500.0, 90.0, 0.20, 6.4e-5, 4.0e-5, 5e-4, 9.0e-4, 0.06),
+        "felt": Material(0.300, 900.0, 900.0, 350.0, 0.30, 8.0e-5, 8.0e-5, 1e-3, 1.5e-3, 0.15),
+        "jersey": Material(0.187, 120.0, 70.0, 35.0, 0.30, 2.3e-5, 1.7e-5, 1e-3, 6.0e-4, 0.40),
+        "leather": Material(0.700, 9000.0, 8000.0, 3000.0, 0.40, 5.0e-4, 5.0e-4, 1e-3, 1.0e-3, 0.15),
+        "polyester": Material(0.165, 1500.0, 1200.0, 35.0, 0.381, 5.0e-6, 4.0e-6, 5e-4, 2.52e-4, 0.08),
+        "satin": Material(0.120, 1300.0, 900.0, 20.0, 0.30, 3.5e-6, 2.5e-6, 5e-4, 2.2e-4, 0.08),
+        "silk": Material(0.080, 1100.0, 700.0, 15.0, 0.10, 1.8e-6, 1.2e-6, 5e-4, 1.8e-4, 0.10),
+        "wool": Material(0.235, 700.0, 450.0, 40.0, 0.277, 1.2e-5, 9.0e-6, 8e-4, 5.68e-4, 0.15),
     }
 )
 

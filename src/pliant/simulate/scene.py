@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pliant.mesh.triangles import TriMesh
 from pliant.runtime.arrays import MeshError, OptionError, ShapeError, as_floats, as_number
+from pliant.runtime.log import warn
 from pliant.simulate.bending import bending_of
 from pliant.simulate.driven import Obstacle
 from pliant.simulate.materials import Material, material_of
@@ -117,6 +117,7 @@ def sheet_of(
     if len(own.faces) == 0:
         raise MeshError("the cloth has no faces, hence no mass")
     materials, kinds = made_of
+    rest = _with_z_up(rest, settings.up)
     membrane = membrane_of(own._faces, rest, materials, kinds)
     shape = None
     if settings.rest_angles == "rest":
@@ -127,6 +128,13 @@ def sheet_of(
     edges = own.edges
     length = np.linalg.norm(rest[edges[:, 0]] - rest[edges[:, 1]], axis=1)
     return Sheet(mass, membrane, bending), float(length.mean())
+
+
+def _with_z_up(rest: np.ndarray, up: str) -> np.ndarray:
+    """Turned, so that warp and weft of cloth without a pattern do not depend on the axis that points up."""
+    if rest.shape[1] == 2 or up == "z":
+        return rest
+    return rest[:, [1, 2, 0]] if up == "x" else rest[:, [0, 2, 1]] * (1.0, -1.0, 1.0)
 
 
 def warn_of_tearing(scene: Scene, own: TriMesh, stretch: np.ndarray) -> bool:
@@ -140,10 +148,9 @@ def warn_of_tearing(scene: Scene, own: TriMesh, stretch: np.ndarray) -> bool:
         components = own.components[own.faces[worst, 0]]
         pins = [(own.components[group] == components).any() for group, _ in scene.groups[: scene.pin_count]]
     named = " and ".join(f"pin {number}" for number in np.flatnonzero(pins)[:5])
-    warnings.warn(
+    warn(
         f"the cloth is torn{f' apart between {named}' if named else ''}: face {worst} is stretched "
-        f"{stretch[worst]:.3g} times",
-        stacklevel=5,
+        f"{stretch[worst]:.3g} times"
     )
     return True
 
@@ -151,7 +158,4 @@ def warn_of_tearing(scene: Scene, own: TriMesh, stretch: np.ndarray) -> bool:
 def warn_of_size(x: np.ndarray, settings: Settings) -> None:
     tall = float(np.ptp(x, axis=0).max(initial=0.0)) / settings.scale
     if tall > TALLEST:
-        warnings.warn(
-            f'the cloth is {tall:.0f} m long: are its positions in centimetres? settings=Settings(units="cm") says so',
-            stacklevel=3,
-        )
+        warn(f'the cloth is {tall:.0f} m long: are its positions in centimetres? settings=Settings(units="cm") says so')

@@ -13,7 +13,7 @@ from pliant.simulated.sheets import RATE, SETTINGS, floor_of
 # A sheet of soft foam, 2 mm thick: it keeps the shape that it has at rest by bending, since there is nothing in it.
 RUBBER = Material(
     density=1.0, stretch_warp=2000.0, stretch_weft=2000.0, shear=700.0, poisson=0.4, bend_warp=4e-3, bend_weft=4e-3,
-    damping=1e-3, friction=0.5, thickness=2e-3,
+    damping=1e-3, thickness=2e-3,
 )  # fmt: skip
 _RADIUS = 0.15
 
