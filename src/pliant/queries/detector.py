@@ -16,7 +16,6 @@ from pliant.engine.plan import Accuracy, Plan, Tuning, plan_of
 from pliant.engine.scene import Topology, topology_of
 from pliant.engine.tables import pairs_by_kind, tabulate, tabulate_intersections, tabulate_near
 from pliant.engine.travel import Travel, rest_at, rest_within, travel_of
-from pliant.engine.verified import verified_positions
 from pliant.engine.wanted import Wanted
 from pliant.filters.axes.separation import ALLOWED
 from pliant.mesh.tested import TestedMesh
@@ -247,15 +246,9 @@ class Detector:
         """
         tally, pool = Tally(), ThreadPool(self._threads, progress)
         travel = self._travel(x0, x1, motion, initial)
-        first = self._engine.first_contacts(travel, pool, tally)
+        found = self._engine.step(travel, pool, tally)
         self._now.vertex_count = len(travel.x0)
-        if not first.found:
-            return self._logged("step", Step(1.0, None, travel.x1.copy(), tally.stages()), tally)
-        contacts = tabulate(self._tested, travel, first.found, tally)
-        contact = contacts[int(np.argmin(contacts.toi))]
-        t = float(contact.toi[0])
-        positions = verified_positions(travel, self._now.topology.vertices, t, first.meeting, tally)
-        return self._logged("step", Step(t, contact, positions, tally.stages()), tally)
+        return self._logged("step", found, tally)
 
     def near(self, x: Any, within: float, *, progress: Progress | bool | None = None) -> Proximity:
         """Every vertex and face, and every two edges, that are at most so far from each other at x; each pair once.
@@ -368,9 +361,9 @@ class Detector:
 
     def _contacts(self, travel: Travel, pool: ThreadPool, tally: Tally, wanted: Wanted | None = None) -> Contacts:
         """All, or those that are wanted."""
-        found = self._engine.contacts(travel, pool, tally, wanted)
+        found = self._engine.table(travel, pool, tally, wanted)
         self._now.vertex_count = len(travel.x0)
-        return tabulate(self._tested, travel, found, tally, ThreadPool(self._threads))
+        return found
 
     def _positions(self, x: Any, name: str) -> np.ndarray:
         x = as_positions(x, name)
