@@ -38,6 +38,7 @@ from pliant.runtime.threads import Progress, ThreadPool
 
 Found = TypeVar("Found")
 
+_UNTUNED = Tuning()
 RELATIVE = 0.5  # of the distance at the start, that "relative" keeps
 
 
@@ -349,7 +350,7 @@ class Detector:
     def _engine_of(self, topology: Topology) -> Engine:
         plan: Plan = plan_of(self._tuning, self._pairs, topology.tested.cells is not None)
         return Engine(
-            topology, plan, self._threads, adapts=self._tuning.culling == "auto", is_tuned=self._tuning != Tuning()
+            topology, plan, self._threads, adapts=self._tuning.culling == "auto", is_tuned=self._tuning != _UNTUNED
         )
 
     def _near(self, x: np.ndarray, within: float, pool: ThreadPool, wanted: Wanted | None = None) -> Proximity:
