@@ -21,7 +21,7 @@ from pliant.elementary.measure import gap_at
 from pliant.elementary.witness import witness_of
 from pliant.filters.axes.features import apart_by_centres
 from pliant.filters.sieve import apart_by_dnf, motion_until
-from pliant.pairs.grid import EDGES_AT_EDGES, PASSES, bound_straight, lay_out, list_pairs
+from pliant.pairs.grid import EDGES_AT_EDGES, PASSES, bound_straight, lay_out, list_pairs, most_pairs
 from pliant.pairs.order import in_order
 from pliant.runtime.jit import bare_kernel, helper, kernel, one_copy
 from pliant.runtime.tally import Tally
@@ -32,10 +32,10 @@ NUMBERS, IDS = 10, 6  # of a contact: toi, toi_upper, gap, weights, normal; elem
 class Found(NamedTuple):
     """Memory for what is found; rows are kind and the two ids."""
 
-    hits: np.ndarray  # (k, 3) int32
+    hits: np.ndarray  # (k, 3) int32; where only the first contact is wanted, one row
     times: np.ndarray  # (k, 2) toi, toi_upper
     unsure: np.ndarray  # (k, 3) int32
-    near: np.ndarray  # (k, 3) int32, what no filter could discard; where only the first contact is wanted
+    near: np.ndarray  # (k, 3) int32, what no filter could discard, where only the first contact is wanted
 
 
 class Counts(NamedTuple):
@@ -45,7 +45,7 @@ class Counts(NamedTuple):
     overlapping: int
     after_dnf: int
     after_csat: int
-    hits: int
+    hits: int  # -1 where there were too many pairs
     tightened: int
     unsure: int
     kept: int  # hits in the list
@@ -70,10 +70,10 @@ def space_for_found(count: int) -> Found:
 
 @bare_kernel
 def find_contacts(x0, x1, features, selection, space, first, found):
-    """Contacts of a motion on straight paths, as far as doubles decide; Counts, in any order.
+    """Contacts of a motion on straight paths, in any order, as far as doubles decide; returns Counts.
 
-    first: only the earliest contacts are wanted, all with one toi. Of what does not fit into the arrays, only the
-    number is known.
+    first: only the earliest contact is wanted, of several the first in canonical order. Of what does not fit into the
+    arrays, only the number is known. Where there are too many pairs it gives up: hits are -1.
     """
     bound_straight(x0, x1, features[0], STEP_PADDING if first else 0.0, space.of_vertices)
     position_error = POSITION_ERROR * _largest(x0, x1, features[0]) if first else 0.0
@@ -87,6 +87,8 @@ def find_contacts(x0, x1, features, selection, space, first, found):
             count, new, i = list_pairs(grid, features, selection, space, which, i)
             compared += new
             overlapping += count
+            if overlapping > most_pairs(space):
+                return compared, overlapping, 0, 0, -1, 0, 0, 0
             for p in range(count):
                 a, b = block[p, 0], block[p, 1]
                 passed = _passed(kind, x0, x1, quad(kind, table, a, b), horizon, position_error)
@@ -105,10 +107,9 @@ def find_contacts(x0, x1, features, selection, space, first, found):
                     continue
                 hits += 1
                 if first:
-                    if lower > earliest:
+                    if kept and (lower > earliest or (lower == earliest and _is_before(found.hits, kind, a, b))):
                         continue
-                    if lower < earliest:
-                        earliest, horizon, kept = lower, min(1.0, lower + LEEWAY), 0
+                    earliest, horizon, kept = lower, min(1.0, lower + LEEWAY), 0
                 _note(found.hits, kept, kind, a, b)
                 if kept < len(found.times):
                     found.times[kept, 0], found.times[kept, 1] = lower, upper
@@ -120,6 +121,14 @@ def find_contacts(x0, x1, features, selection, space, first, found):
 def _note(rows, count, kind, a, b):
     if count < len(rows):
         rows[count, 0], rows[count, 1], rows[count, 2] = kind, a, b
+
+
+@helper
+def _is_before(rows, kind, a, b):
+    """The first row comes before another one."""
+    if rows[0, 0] != kind:
+        return rows[0, 0] < kind
+    return rows[0, 1] < a or (rows[0, 1] == a and rows[0, 2] < b)
 
 
 @helper

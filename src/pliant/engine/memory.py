@@ -154,6 +154,7 @@ class Engine:
         self._buffers = Buffers()
         self._cones = _Trial() if adapts and topology.tested.cells is None else None
         self._jumps = _Jumps()
+        self._is_tuned = is_tuned
         self._direct = None if is_tuned or not Direct.serves(topology) else Direct(topology, plan)
 
     # ---- queries
@@ -161,14 +162,18 @@ class Engine:
     def table(self, travel: Travel, pool: ThreadPool, tally: Tally, wanted: Wanted | None = None) -> Contacts:
         """Every contact during a motion, or those that are wanted."""
         if self._direct is not None and wanted is None and self._direct.finds(travel):
-            return self._direct.contacts(travel, pool, tally)
+            table = self._direct.contacts(travel, pool, tally)
+            if table is not None:
+                return table
         found = self.contacts(travel, pool, tally, wanted)
         return tabulate(self.topology.tested, travel, found, tally, ThreadPool(self.threads))
 
     def step(self, travel: Travel, pool: ThreadPool, tally: Tally) -> Step:
         """How far a motion can go, the contact that ends it, and verified positions before that."""
         if self._direct is not None and self._direct.finds(travel):
-            return self._direct.step(travel, pool, tally)
+            step = self._direct.step(travel, pool, tally)
+            if step is not None:
+                return step
         first = self.first_contacts(travel, pool, tally)
         if not first.found:
             return Step(1.0, None, travel.x1.copy(), tally.stages())
@@ -215,7 +220,7 @@ class Engine:
     def first_contacts(self, travel: Travel, pool: ThreadPool, tally: Tally) -> First:
         """The first contact of a motion, and what it takes to verify positions before it."""
         plan = self._plan_for(travel)
-        if self._direct is not None:
+        if self._direct is not None and self._direct.lists:
             horizon, position_error = Horizon(), rounding_of(travel)
             sinks = [FirstContact(plan, horizon, position_error) for _ in range(pool.threads)]
             self._examine(Query.STEP, self._direct, travel, sinks, pool, tally)
@@ -233,7 +238,7 @@ class Engine:
 
         old_of_new : (k,) int32, ids of its elements before, -1 for new ones
         """
-        new, tree = Engine(topology, self.plan, self.threads), self._tree
+        new, tree = Engine(topology, self.plan, self.threads, is_tuned=self._is_tuned), self._tree
         new.mark, new._cones = self.mark, copy(self._cones)
         moved = None
         if tree is not None:
@@ -258,7 +263,7 @@ class Engine:
     def _walk(
         self, query: Query, travel: Travel, plan: Plan, sinks: Sequence[Sink], pool: ThreadPool, tally: Tally
     ) -> None:
-        if self._direct is not None and query.has_features:
+        if self._direct is not None and self._direct.lists and query.has_features:
             of_features = [sink for sink in sinks if isinstance(sink, Features)]
             self._examine(query, self._direct, travel, of_features, pool, tally)
             return

@@ -23,6 +23,9 @@ FACES_AT_VERTICES, VERTICES_AT_FACES, EDGES_AT_EDGES = 0, 1, 2
 PASSES = 3
 _PER_CELL = 1  # edges, on average
 _BLOCK = 256  # pairs that are tested one after the other, at least
+# Pairs that overlap, and so many more for each feature: where there are more, a tree and filters of elements leave out
+# what costs more than they do. Sheets have 1 to 2 for each feature.
+_MANY, _MANY_EACH = 2**16, 16
 # A width and a difference have a rounding each, and their sum one.
 _WIDER, _FURTHER = 1.0 + 2.0**-50, 2.0**-50
 
@@ -49,6 +52,12 @@ def space_for(vertex_count: int, features: Features) -> Space:
         np.empty((PASSES, cells + 2), np.int32), np.empty(PASSES), np.empty(total, np.int32),
         np.empty(total + 1, np.int32), np.empty((total + _BLOCK, 2), np.int32),
     )  # fmt: skip
+
+
+@helper
+def most_pairs(space):
+    """So many pairs are worth to be tested one by one."""
+    return _MANY + _MANY_EACH * len(space.ids)
 
 
 class Grid(NamedTuple):

@@ -68,21 +68,10 @@ class Contacts(OnFaces):
 
     __post_init__ = freeze
 
-    @classmethod
-    def packed(cls, numbers: np.ndarray, ids: np.ndarray, split: int, stages: tuple[Stage, ...]) -> Contacts:
-        """A table whose columns are made when they are asked for: of a surface, and on straight paths.
-
-        numbers : (10 k,) toi, toi_upper, gap, weights, normal, one column after the other; ids : (6 k,) elements,
-        vertices; split: how many are of a vertex and a face, which come first
-        """
-        self = cls.__new__(cls)
-        self.__dict__.update(_packed=(numbers, ids, split), stages=stages)
-        return self
-
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """A column that has not been asked for; numbers and ids are not looked up elsewhere any more."""
+            """A column that has not been asked for so far, of a table that is packed."""
             make, packed = _UNPACKED.get(name), self.__dict__.get("_packed")
             if make is None or packed is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -160,7 +149,20 @@ class Contacts(OnFaces):
         return notebooks.contacts_card(self)
 
 
-# The columns of a table of k contacts that is packed; how they were found is always the same: "contact".
+def packed_contacts(numbers: np.ndarray, ids: np.ndarray, split: int, stages: tuple[Stage, ...]) -> Contacts:
+    """A table whose columns are made when they are asked for: of a surface, at distance 0 and on straight paths.
+
+    To make all of them takes as long as a query about four triangles.
+
+    numbers : (10 k,) toi, toi_upper, gap, weights, normal, one column after the other; ids : (6 k,) elements, vertices;
+    split: how many are of a vertex and a face, which come first
+    """
+    table = Contacts.__new__(Contacts)
+    table.__dict__.update(_packed=(numbers, ids, split), stages=stages)
+    return table
+
+
+# The columns of a table of k contacts that is packed.
 _UNPACKED: dict[str, Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]] = {
     "kind": lambda _numbers, _ids, split, k: np.repeat(np.array(KINDS, np.int8), (split, k - split)),
     "elements": lambda _numbers, ids, _split, k: ids[: 2 * k].reshape(k, 2),
