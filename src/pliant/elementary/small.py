@@ -26,6 +26,7 @@ from pliant.pairs.order import in_order
 from pliant.runtime.jit import bare_kernel, helper, kernel, one_copy
 from pliant.runtime.tally import Tally
 
+BACK = 2.0**-36  # positions before a contact stay back by this part of the step
 NUMBERS, IDS = 10, 6  # of a contact: toi, toi_upper, gap, weights, normal; elements, vertices
 
 
@@ -49,6 +50,7 @@ class Counts(NamedTuple):
     tightened: int
     unsure: int
     kept: int  # hits in the list
+    is_free: bool  # the motion to the positions before the first
 
     def note(self, seconds: float, tally: Tally) -> None:
         """In the stages of the result. One call has one time, which is noted where it begins."""
@@ -59,6 +61,8 @@ class Counts(NamedTuple):
             tally.add("csat", self.after_dnf, self.after_csat, 0.0)
         if self.after_csat:
             note_tiers(self.after_csat, self.hits, self.tightened, self.unsure, 0.0, tally)
+        if self.is_free:
+            tally.add("verification", self.after_csat, 0, 0.0)
 
 
 def space_for_found(count: int) -> Found:
@@ -69,11 +73,12 @@ def space_for_found(count: int) -> Found:
 
 
 @bare_kernel
-def find_contacts(x0, x1, features, selection, space, first, found):
+def find_contacts(x0, x1, features, selection, space, first, found, positions):
     """Contacts of a motion on straight paths, in any order, as far as doubles decide; returns Counts.
 
-    first: only the earliest contact is wanted, of several the first in canonical order. Of what does not fit into the
-    arrays, only the number is known. Where there are too many pairs it gives up: hits are -1.
+    first: only the earliest contact is wanted, of several the first in canonical order, and positions just before it
+    (``engine/verified.py`` says why they are free of contact), where doubles can decide that. Of what does not fit into
+    the arrays, only the number is known. Where there are too many pairs it gives up: hits are -1.
     """
     bound_straight(x0, x1, features[0], STEP_PADDING if first else 0.0, space.of_vertices)
     position_error = POSITION_ERROR * _largest(x0, x1, features[0]) if first else 0.0
@@ -88,7 +93,7 @@ def find_contacts(x0, x1, features, selection, space, first, found):
             compared += new
             overlapping += count
             if overlapping > most_pairs(space):
-                return compared, overlapping, 0, 0, -1, 0, 0, 0
+                return compared, overlapping, 0, 0, -1, 0, 0, 0, False
             for p in range(count):
                 a, b = block[p, 0], block[p, 1]
                 passed = _passed(kind, x0, x1, quad(kind, table, a, b), horizon, position_error)
@@ -114,7 +119,23 @@ def find_contacts(x0, x1, features, selection, space, first, found):
                 if kept < len(found.times):
                     found.times[kept, 0], found.times[kept, 1] = lower, upper
                 kept += 1
-    return compared, overlapping, after_dnf, after_csat, hits, tightened, unsure, kept
+    is_free = first and kept > 0 and unsure == 0 and earliest > 0.0 and after_csat <= len(found.near)
+    if is_free:
+        for v in range(len(x0)):
+            _go_on_to(x0, x1, v, earliest * (1.0 - BACK), positions)
+        is_free = _are_apart(x0, positions, features, found.near, after_csat)
+    return compared, overlapping, after_dnf, after_csat, hits, tightened, unsure, kept, is_free
+
+
+@helper
+def _are_apart(x0, x1, features, near, count):
+    """None of these pairs, rows of kind and ids, meets during a motion."""
+    for p in range(count):
+        kind = near[p, 0]
+        table = features[2] if kind == EDGE_EDGE else features[1]
+        if _decided(kind, x0, x1, quad(kind, table, near[p, 1], near[p, 2]))[0] != MISS:
+            return False
+    return True
 
 
 @helper
@@ -197,16 +218,3 @@ def _go_on_to(x0, x1, v, t, positions):
         if start != end:
             between = (1.0 - t) * start + t * end
             positions[v, k] = min(max(between, min(start, end)), max(start, end))
-
-
-@bare_kernel
-def is_free_until(x0, x1, t, tables, near, count, positions):
-    """Go on to t, all vertices at once; True where it is certain that no near pair, (k, 3), meets on the way."""
-    for v in range(len(x0)):
-        _go_on_to(x0, x1, v, t, positions)
-    for p in range(count):
-        kind = near[p, 0]
-        table = tables[0] if kind == VERTEX_FACE else tables[1]
-        if decided(kind, x0, positions, quad(kind, table, near[p, 1], near[p, 2]))[0] != MISS:
-            return False
-    return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,14 +24,13 @@ from pliant.elementary.small import (
     Found,
     fill_contacts,
     find_contacts,
-    is_free_until,
     space_for_found,
 )
 from pliant.engine.plan import Plan
 from pliant.engine.scene import Topology
 from pliant.engine.sinks import AllContacts, Features, Near
 from pliant.engine.travel import Travel
-from pliant.engine.verified import BACK, Meeting, meeting_among, verified_positions
+from pliant.engine.verified import Meeting, meeting_among, verified_positions
 from pliant.engine.walk import BLOCK
 from pliant.filters.sieve import CSAT, DNF, sieve
 from pliant.hierarchy.traverse import ALL
@@ -48,7 +47,7 @@ CHUNKS = 4  # for each thread
 HARD = 64  # pairs that only integers decide, for a thread
 LEAST = 256  # pairs of features that are worth a thread of their own
 
-_NO_LABELS = np.zeros(0, np.int32)
+_NO_LABELS, _NOWHERE = np.zeros(0, np.int32), np.empty((0, 3))
 
 Pairs = tuple[np.ndarray, ...]  # (k, 2) ids of features, of each kind
 
@@ -110,7 +109,7 @@ class Direct:
 
     def contacts(self, travel: Travel, pool: ThreadPool, tally: Tally) -> Contacts | None:
         """Every contact of a motion; None where there are too many pairs."""
-        found, counts = self._find(travel, False, pool, tally)
+        found, counts = self._find(travel, pool, tally)
         if self._is_crowded:
             return None
         hits = Hits(found.hits[: counts.kept], found.times[: counts.kept])
@@ -120,7 +119,8 @@ class Direct:
 
     def step(self, travel: Travel, pool: ThreadPool, tally: Tally) -> Step | None:
         """How far a motion can go, and the contact that ends it; None where there are too many pairs."""
-        found, counts = self._find(travel, True, pool, tally)
+        positions = np.empty_like(travel.x0)
+        found, counts = self._find(travel, pool, tally, positions)
         if self._is_crowded:
             return None
         first = Hits(found.hits[: counts.kept], found.times[: counts.kept])
@@ -130,15 +130,21 @@ class Direct:
             return Step(1.0, None, travel.x1.copy(), tally.stages())
         t = float(first.times[0, 0])
         contact = self._table(travel, first, tally)
-        positions = self._positions_before(t, travel, found.near[: counts.after_csat], pool.threads, tally)
+        if not counts.is_free:
+            near = [Near(int(rows[0, 0]), rows[:, 1:].copy()) for rows in _by_kind(found.near[: counts.after_csat])]
+            meeting = self.meeting(near, ThreadPool(pool.threads))
+            positions = verified_positions(travel, self._topology.vertices, t, meeting, tally)
         return Step(t, contact, positions, tally.stages())
 
-    def _find(self, travel: Travel, first: bool, pool: ThreadPool, tally: Tally) -> tuple[Found, Counts]:
-        """As far as doubles decide; first: the earliest."""
+    def _find(
+        self, travel: Travel, pool: ThreadPool, tally: Tally, positions: np.ndarray | None = None
+    ) -> tuple[Found, Counts]:
+        """As far as doubles decide; positions: to be filled in, where only the first contact is wanted."""
         clock, space, found = time.perf_counter(), self._space_for(len(travel.x0)), self._found
-        answers: list[tuple[int, ...]] = []
+        first, positions = positions is not None, _NOWHERE if positions is None else positions
+        answers: list[Any] = []
         while True:
-            given = travel.x0, travel.x1, self._features, self._selection, space, first, found
+            given = travel.x0, travel.x1, self._features, self._selection, space, first, found, positions
             answers.clear()
             pool.run_range(lambda _begin, _end, given=given: answers.append(find_contacts(*given)), 1)
             counts = Counts(*answers[0])
@@ -195,17 +201,6 @@ class Direct:
         if count:
             split = fill_contacts(travel.x0, travel.x1, self._topology.tables, *hits, count, numbers, ids)
         return packed_contacts(numbers, ids, split, tally.stages())
-
-    def _positions_before(self, t: float, travel: Travel, near: np.ndarray, threads: int, tally: Tally) -> np.ndarray:
-        """Verified; near : rows of kind and ids that could not be proved apart."""
-        clock, positions = time.perf_counter(), np.empty_like(travel.x0)
-        tables = self._topology.tables
-        if t > 0.0 and is_free_until(travel.x0, travel.x1, t * (1.0 - BACK), tables, near, len(near), positions):
-            tally.add("verification", len(near), 0, time.perf_counter() - clock)
-            return positions
-        listed = [Near(int(rows[0, 0]), rows[:, 1:].copy()) for rows in _by_kind(near)]
-        meeting = self.meeting(listed, ThreadPool(threads))
-        return verified_positions(travel, self._topology.vertices, t, meeting, tally)
 
     # ---- what goes through sinks
 

@@ -12,7 +12,7 @@ from pliant.elementary.advance import advance_pairs
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide, quads_of
 from pliant.elementary.paths import STRAIGHT, positions_at, resting
-from pliant.elementary.small import go_on_to
+from pliant.elementary.small import BACK, go_on_to
 from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Scene, fit
 from pliant.engine.sinks import AllContacts, Near
@@ -21,9 +21,9 @@ from pliant.engine.walk import walk
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 
-# Positions stay back by this part of the step, and what meets nevertheless by so many times as much in each round: the
-# sixth takes it back to x0. Each round looks at all pairs of what was drawn back, so that few are better than many.
-BACK, _FURTHER = 2.0**-36, 64.0
+# Positions stay back by a part of the step, BACK, and what meets nevertheless by so many times as much in each round:
+# the sixth takes it back to x0. Each round looks at all pairs of what was drawn back, so that few are better than many.
+_FURTHER = 64.0
 # What was drawn back can be in the way of others. Six rounds for each in a row of some that push each other are enough;
 # whoever needs more stays at x0 as a whole.
 _ROUNDS = 60
