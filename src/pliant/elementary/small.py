@@ -131,7 +131,7 @@ def find_contacts(x0, x1, features, selection, space, first, found, positions):
 def _are_apart(x0, x1, features, near, count):
     """None of these pairs, rows of kind and ids, meets during a motion."""
     for p in range(count):
-        kind = near[p, 0]
+        kind = EDGE_EDGE if near[p, 0] == EDGE_EDGE else VERTEX_FACE  # of one type, or all is compiled twice
         table = features[2] if kind == EDGE_EDGE else features[1]
         if _decided(kind, x0, x1, quad(kind, table, near[p, 1], near[p, 2]))[0] != MISS:
             return False
