@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ def peers(options: Options) -> None:
         _compare(scene, options, report)
     report.show()
     _passing_sheets(options)
+    import_module("bench.small").small(options)
 
 
 def _compare(scene: Motion, options: Options, report: Report) -> None:

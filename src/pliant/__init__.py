@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pliant.mesh.o_sets import TooManyOrphans
     from pliant.mesh.triangles import TriMesh
     from pliant.mesh.volumes import CellTypeError, RepeatedVertexError, VolumeMesh
+    from pliant.queries.batches import ccd_batch, check_batch, step_batch
     from pliant.queries.detect import ccd, check, near, step
     from pliant.queries.detector import Detector
     from pliant.queries.distances import distance
@@ -57,7 +58,9 @@ if TYPE_CHECKING:
     from pliant.runtime.tally import Stage
 
     dcd = check
+    dcd_batch = check_batch
     safe_step = step
+    safe_step_batch = step_batch
     proximity = near
 
 _HOME = {
@@ -106,7 +109,9 @@ _HOME = {
     "VertexIndexError": "pliant.runtime.arrays",
     "VolumeMesh": "pliant.mesh.volumes",
     "ccd": "pliant.queries.detect",
+    "ccd_batch": "pliant.queries.batches",
     "check": "pliant.queries.detect",
+    "check_batch": "pliant.queries.batches",
     "distance": "pliant.queries.distances",
     "edge_edge": "pliant.queries.features",
     "edge_edge_distance": "pliant.queries.features",
@@ -115,6 +120,7 @@ _HOME = {
     "resolve": "pliant.response.resolving",
     "scan": "pliant.frames.scanning",
     "step": "pliant.queries.detect",
+    "step_batch": "pliant.queries.batches",
     "trace_back": "pliant.engine.motion",
     "triangle_distance": "pliant.queries.triangles",
     "triangle_triangle": "pliant.queries.triangles",
@@ -122,7 +128,13 @@ _HOME = {
     "vertex_face_distance": "pliant.queries.features",
 }
 # Other names of the same functions, for good.
-_ALIASES = {"dcd": "check", "safe_step": "step", "proximity": "near"}
+_ALIASES = {
+    "dcd": "check",
+    "dcd_batch": "check_batch",
+    "safe_step": "step",
+    "safe_step_batch": "step_batch",
+    "proximity": "near",
+}
 # Names before 1.0: they work for one more version, with a warning.
 _OLD = {
     "Queries": "PairContacts",
@@ -178,9 +190,12 @@ __all__ = [
     "VertexIndexError",
     "VolumeMesh",
     "ccd",
+    "ccd_batch",
     "characters",
     "check",
+    "check_batch",
     "dcd",
+    "dcd_batch",
     "distance",
     "edge_edge",
     "edge_edge_distance",
@@ -190,11 +205,13 @@ __all__ = [
     "proximity",
     "resolve",
     "safe_step",
+    "safe_step_batch",
     "scan",
     "scenes",
     "simulate",
     "simulated",
     "step",
+    "step_batch",
     "trace_back",
     "triangle_distance",
     "triangle_triangle",
@@ -211,10 +228,11 @@ def __getattr__(name: str) -> object:
         import warnings
 
         warnings.warn(f"pliant.{name} is deprecated: use pliant.{_OLD[name]}", DeprecationWarning, stacklevel=2)
-        name = _OLD[name]
-    name = _ALIASES.get(name, name)
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+        return getattr(import_module(_HOME[_OLD[name]]), _OLD[name])
+    home = _ALIASES.get(name, name)
+    if home in _HOME:
+        found = globals()[name] = getattr(import_module(_HOME[home]), home)  # the next time it is found at once
+        return found
     raise AttributeError(f"module 'pliant' has no attribute {name!r}")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import pliant
-from pliant.engine.direct import SMALL
+from pliant.engine.direct import FEW, SMALL
 from tests.shapes.tables import assert_identical
 
 TREE = pliant.Tuning(culling="boxes")
@@ -27,7 +29,7 @@ def motions(seed):
     return pliant.TriMesh(faces, edges, points[:, 0]), x0.astype(float), x1.astype(float)
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(160))
 def test_without_a_tree(seed):
     assert_same_without_a_tree(*motions(seed), ("all", "self", "inter"))
 
@@ -54,20 +56,110 @@ def assert_same_without_a_tree(mesh, x0, x1, selections):
             assert_identical(detector.contacts(start, end), pliant.ccd(mesh, start, end, pairs=pairs, tuning=TREE))
 
 
-def test_the_largest_small_and_the_smallest_large():
+def sheets(count):
+    """So many triangles of two rough sheets, each next to the one before, that go through each other."""
+    rng, columns = np.random.default_rng(0), 20
+    corner = np.arange(count // 4 + 1) // columns * (columns + 1) + np.arange(count // 4 + 1) % columns
+    one, two = corner, corner + columns + 2
+    sheet = np.stack((one, one + 1, two, one, two, two - 1), axis=1).reshape(-1, 3)
+    size = int(sheet.max()) + 1
+    faces = np.stack((sheet, sheet + size), axis=1).reshape(-1, 3)[:count]
+    flat = np.stack((np.arange(size) % (columns + 1), np.arange(size) // (columns + 1), np.zeros(size)), axis=1)
+    x0 = np.concatenate((flat, flat + (0.3, 0.4, 1.0))) + 0.1 * rng.normal(size=(2 * size, 3))
+    x1 = x0 + np.repeat(((0.0, 0.0, 0.5), (0.0, 0.0, -0.5)), size, axis=0)
+    return faces, x0, x1
+
+
+@pytest.mark.parametrize("count", [FEW, FEW + 1, SMALL, SMALL + 1])
+def test_the_largest_small_and_the_smallest_large(count):
+    faces, x0, x1 = sheets(count)
+    assert len(faces) == count
+    found = pliant.ccd(faces, x0, x1)
+    assert len(found) > 500
+    assert_identical(found, pliant.ccd(faces, x0, x1, tuning=TREE))
+    assert_identical(pliant.step(faces, x0, x1), pliant.step(faces, x0, x1, tuning=TREE))
+    near = pliant.near(faces, x1, within=0.1)
+    assert len(near) > 500
+    assert_identical(near, pliant.near(faces, x1, within=0.1, tuning=TREE))
+    assert has_tree(found) == (count > SMALL)
+    assert has_tree(near) == (count > FEW)
+
+
+def has_tree(found):
+    return any(stage.name == "traversal" for stage in found.stages)
+
+
+@pytest.mark.parametrize("few", [0, FEW])
+def test_too_many_pairs(monkeypatch, few):
+    """Where nearly all boxes overlap, a tree takes over in the middle, and stays; or sinks, for a small mesh."""
+    monkeypatch.setattr("pliant.engine.direct.FEW", few)
     rng = np.random.default_rng(0)
-    for count in (SMALL, SMALL + 1):
-        points = count // 3
-        corners = rng.integers(0, points, count)
-        faces = np.stack((corners, (corners + rng.integers(1, 4, count)) % points, (corners + 5) % points), axis=1)
-        x0 = np.linspace((0.0, 0.0, 0.0), (30.0, 0.0, 0.0), points) + rng.normal(size=(points, 3))
-        x1 = x0 + 0.3 * rng.normal(size=x0.shape)
-        found = pliant.ccd(faces, x0, x1)
-        assert len(found) > 1000
-        assert_identical(found, pliant.ccd(faces, x0, x1, tuning=TREE))
-        assert_identical(pliant.step(faces, x0, x1), pliant.step(faces, x0, x1, tuning=TREE))
-        assert_identical(pliant.near(faces, x0, within=0.05), pliant.near(faces, x0, within=0.05, tuning=TREE))
-        assert any(stage.name == "traversal" for stage in found.stages) == (count > SMALL)
+    faces, (x0, x1) = rng.integers(0, 180, (180, 3)), rng.normal(size=(2, 180, 3))
+    expected, detector = pliant.ccd(faces, x0, x1, tuning=TREE), pliant.Detector(faces)
+    first = pliant.step(faces, x0, x1, tuning=TREE)
+    for _ in range(2):
+        found = detector.contacts(x0, x1)
+        assert next(stage for stage in found.stages if stage.name == "feature boxes").pairs_out > 2**16
+        assert has_tree(found) == (few == 0)
+        assert_identical(found, expected)
+        assert_identical(detector.step(x0, x1), first)
+    assert_identical(pliant.ccd(faces, x0, x1), expected)
+    assert_identical(pliant.step(faces, x0, x1), first)
+
+
+def test_more_contacts_than_there_was_space_for():
+    rng = np.random.default_rng(2)
+    faces, (x0, x1) = rng.integers(0, 40, (60, 3)), rng.normal(size=(2, 40, 3))
+    detector = pliant.Detector(faces)
+    found = detector.contacts(x0, x1)
+    assert len(found) > 10 * len(detector.mesh.edges)
+    assert_identical(found, pliant.ccd(faces, x0, x1, tuning=TREE))
+    assert_identical(detector.step(x0, x1), pliant.step(faces, x0, x1, tuning=TREE))
+
+
+def test_integers_decide_what_doubles_cannot():
+    """Everything meets at once, and in every way; more of it than one thread takes at a time."""
+    rng = np.random.default_rng(3)
+    x0, x1 = rng.integers(-2, 3, (2, 30, 3)).astype(float)
+    faces = rng.integers(0, 30, (40, 3))
+    found, expected = pliant.ccd(faces, x0, x1), pliant.ccd(faces, x0, x1, tuning=TREE)
+    stages = {stage.name: stage for stage in found.stages}
+    assert stages["exact: integers"].pairs_in > 500
+    assert stages["exact"].pairs_out == len(found)
+    assert_identical(found, expected)
+    for threads in (1, 3):
+        assert_identical(
+            pliant.step(faces, x0, x1, threads=threads), pliant.step(faces, x0, x1, tuning=TREE, threads=threads)
+        )
+
+
+def test_stages_pass_on_their_pairs():
+    found = pliant.ccd(*sheets(400))
+    stages = {stage.name: stage for stage in found.stages}
+    names = ("feature boxes", "dnf", "csat", "exact")
+    for one, other in pairwise(names):
+        assert stages[one].pairs_out == stages[other].pairs_in > 0
+    assert stages["exact"].pairs_out == len(found) > 0
+    assert sum(stage.seconds for stage in found.stages) > 0.0
+
+
+def test_positions_that_change_later_do_not_change_the_table():
+    faces, x0, x1 = sheets(100)
+    found, expected = pliant.ccd(faces, x0, x1), pliant.ccd(faces, x0, x1, tuning=TREE)
+    x0[:], x1[:] = 0.0, 1.0
+    assert_identical(found, expected)
+    detector = pliant.Detector(faces)
+    faces, x0, x1 = sheets(100)
+    found = detector.contacts(x0, x1)
+    detector.contacts(x1, x0)
+    assert_identical(found, expected)
+
+
+def test_progress():
+    seen = []
+    pliant.ccd(*sheets(40), progress=lambda done, total: seen.append((done, total)))
+    assert seen
+    assert seen[-1][0] == seen[-1][1]
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e150, 1e300])

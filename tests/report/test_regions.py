@@ -16,7 +16,7 @@ def sequence_of(name, triangles, frames, **options):
 
 
 @pytest.fixture(scope="module", params=["twisted_cloth", "ball_heap"])
-def scan(request):
+def scan(request, with_trees):
     return pliant.scan(sequence_of(request.param, 900, 4), threads=1)
 
 

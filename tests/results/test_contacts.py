@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -131,3 +133,37 @@ def test_no_result_can_be_written_to(contacts):
         for array in arrays:
             with pytest.raises(ValueError, match="read-only"):
                 array[...] = 0
+
+
+@pytest.fixture
+def packed():
+    """A table of a small mesh: its columns are made when they are asked for."""
+    faces, x0 = [(0, 1, 2), (3, 4, 5)], np.eye(6, 3)
+    return pliant.ccd(faces, x0, np.flip(x0, axis=0)[:, ::-1])
+
+
+@pytest.mark.unit
+def test_columns_when_they_are_asked_for(packed):
+    made = dict(columns_of(packed))
+    assert len(packed) > 0
+    for name, column in made.items():
+        assert getattr(packed, name) is column
+        assert not column.flags.writeable
+        assert column.flags.c_contiguous
+    whole = pliant.Contacts(**made, stages=packed.stages)
+    assert_identical(packed, whole)
+    assert_identical(packed[:1], whole[:1])
+    with pytest.raises(FrozenInstanceError):
+        packed.toi = packed.gap
+    with pytest.raises(AttributeError, match="'Contacts' object has no attribute 'distance'"):
+        packed.distance  # noqa: B018
+    assert not hasattr(whole, "distance")
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_copies_of_tables_whose_columns_may_not_be_made(packed, asked):
+    if asked:
+        assert packed.toi.shape == packed.gap.shape
+    for other in (pickle.loads(pickle.dumps(packed)), copy.copy(packed), copy.deepcopy(packed), replace(packed)):
+        assert_identical(other, packed)
+        assert other.stages == packed.stages

@@ -29,7 +29,7 @@ STEP_PADDING = LERP * UNIT_ROUNDOFF + POSITION_ERROR + UNIT_ROUNDOFF
 _OBLIQUE_ERROR = 3 * UNIT_ROUNDOFF * 4 / 3
 # A squared distance: 1 rounding of a difference, twice in its square, which has 1, and 2 sums.
 _ROUNDED_DOWN = 1.0 - 5 * UNIT_ROUNDOFF * 1800  # which costs nothing
-_UNDERFLOW = 1e-320  # what is rounded among the denormals, 5e-324 each
+UNDERFLOW = 1e-320  # what is rounded among the denormals, 5e-324 each
 NO_PADDING = np.empty(0)
 
 
@@ -60,7 +60,7 @@ def _bound_vertices(x0, x1, oblique, horizon, relative_padding, padding, out, be
     axes = 3 + len(oblique)
     for v in range(begin, end_of_range):
         start, end = row(x0, v), row(x1, v)
-        total = relative_padding * max(max_norm(start), max_norm(end)) + _UNDERFLOW if relative_padding > 0.0 else 0.0
+        total = relative_padding * max(max_norm(start), max_norm(end)) + UNDERFLOW if relative_padding > 0.0 else 0.0
         if horizon < 1.0:
             end = lerp(start, end, horizon)
         if len(padding) > 0:  # and the rounding of the subtraction
@@ -80,7 +80,7 @@ def _project(p, axis, error):
     """An interval around the exact p . axis, for p exact up to error along the axis; everything where that
     overflows."""
     value = p[0] * axis[0] + p[1] * axis[1] + p[2] * axis[2]
-    error += _OBLIQUE_ERROR * (abs(p[0]) + abs(p[1]) + abs(p[2])) + _UNDERFLOW
+    error += _OBLIQUE_ERROR * (abs(p[0]) + abs(p[1]) + abs(p[2])) + UNDERFLOW
     lower, upper = value - error, value + error
     if np.isfinite(lower) and np.isfinite(upper):
         return lower, upper

@@ -89,8 +89,14 @@ def measure_gaps(x, quads, split, distance, begin, end):
     """Fill in the distance (k,) of pairs with vertices quads (k, 4), rows begin .. end; from split on, of two edges."""
     for p in range(begin, end):
         q = quads[p, 0], quads[p, 1], quads[p, 2], quads[p, 3]
-        _, _, _, length, factor = _measured_level(VERTEX_FACE if p < split else EDGE_EDGE, _rows(x, q))
-        distance[p] = length / factor
+        distance[p] = gap_at(VERTEX_FACE if p < split else EDGE_EDGE, x, q)
+
+
+@helper
+def gap_at(kind, x, q):
+    """Distance of the features with vertices q."""
+    _, _, _, length, factor = _measured_level(kind, _rows(x, q))
+    return length / factor
 
 
 @kernel

@@ -116,34 +116,39 @@ def witness(
 
 
 @kernel
-def find_witnesses(x0, x1, quads, split, toi, weights, normals, begin, end_of_range):
-    """Rows begin .. end_of_range; from split on, of two edges."""
-    for i in range(begin, end_of_range):
-        kind = VERTEX_FACE if i < split else EDGE_EDGE
+def find_witnesses(x0, x1, quads, split, toi, weights, normals, begin, end):
+    """Rows begin .. end; from split on, of two edges."""
+    for i in range(begin, end):
         q = quads[i, 0], quads[i, 1], quads[i, 2], quads[i, 3]
-        start, end = _unit_vectors(kind, x0, x1, q)
-        now = restrict(start, end, toi[i])
-        n = cross(now[0], now[1])
-        if dot(n, n) > _PARALLEL * dot(now[0], now[0]) * dot(now[1], now[1]):
-            b, c = _parameters(kind, now, n)
-            if max_norm(_gap(kind, now, b, c)) > _NOISY:
-                b, c = _closer(kind, now, (b, c), _parameters_on_line(kind, now))
-        else:
-            b, c = _parameters_on_line(kind, now)
-            n = _across(start, end, now)
-        velocity = sub(_gap(kind, end, b, c), _gap(kind, start, b, c))
-        towards = -dot(n, velocity)
-        if towards == 0.0:
-            towards = dot(n, _gap(kind, start, b, c))
-        n = _unit(n)
-        if towards < 0.0:
-            n = scale(n, -1.0)
-        for k in range(3):
-            normals[i, k] = n[k] + 0.0  # no minus zeros
-        if kind == VERTEX_FACE:
-            weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0, min(0.0, b + c - 1.0), 0.0 - b, 0.0 - c
-        else:
-            weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = 1.0 - b, b, c - 1.0, 0.0 - c
+        w, n = witness_of(VERTEX_FACE if i < split else EDGE_EDGE, x0, x1, q, toi[i])
+        normals[i, 0], normals[i, 1], normals[i, 2] = n
+        weights[i, 0], weights[i, 1], weights[i, 2], weights[i, 3] = w
+
+
+@helper
+def witness_of(kind, x0, x1, q, toi):
+    """Weights and unit normal of a contact of the features with vertices q."""
+    start, end = _unit_vectors(kind, x0, x1, q)
+    now = restrict(start, end, toi)
+    n = cross(now[0], now[1])
+    if dot(n, n) > _PARALLEL * dot(now[0], now[0]) * dot(now[1], now[1]):
+        b, c = _parameters(kind, now, n)
+        if max_norm(_gap(kind, now, b, c)) > _NOISY:
+            b, c = _closer(kind, now, (b, c), _parameters_on_line(kind, now))
+    else:
+        b, c = _parameters_on_line(kind, now)
+        n = _across(start, end, now)
+    velocity = sub(_gap(kind, end, b, c), _gap(kind, start, b, c))
+    towards = -dot(n, velocity)
+    if towards == 0.0:
+        towards = dot(n, _gap(kind, start, b, c))
+    n = _unit(n)
+    if towards < 0.0:
+        n = scale(n, -1.0)
+    n = n[0] + 0.0, n[1] + 0.0, n[2] + 0.0  # no minus zeros
+    if kind == VERTEX_FACE:
+        return (1.0, min(0.0, b + c - 1.0), 0.0 - b, 0.0 - c), n
+    return (1.0 - b, b, c - 1.0, 0.0 - c), n
 
 
 @helper

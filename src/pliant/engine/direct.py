@@ -1,64 +1,218 @@
-"""Small meshes: all pairs of features whose boxes overlap, found by one sweep along an axis; no tree is built.
+"""Small meshes: pairs of features whose boxes overlap come from a grid; no tree is built, and there is no walk.
 
-A walk through a tree, with its bounds, chunks and threads, is some thirty calls of 3 to 10 us each, whatever there is
-to do.
+A walk, with its bounds, chunks, blocks and threads, is some thirty calls of 3 to 10 us each, whatever there is to do.
+Here contacts on straight paths take two calls: one finds them (``elementary/small.py``), one fills in the table.
+Distances and curved paths go through the sinks of a walk.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pliant.arithmetic.kinds import KINDS
-from pliant.bounds.kdops import bound_vertices
-from pliant.elementary.exact import quads_of
+from pliant.bounds.kdops import NO_PADDING, bound_vertices
+from pliant.elementary.certified import MISS
+from pliant.elementary.exact import LEEWAY, decide_if_hard, quads_of
+from pliant.elementary.small import (
+    IDS,
+    NUMBERS,
+    Counts,
+    Found,
+    fill_contacts,
+    find_contacts,
+    space_for_found,
+)
 from pliant.engine.plan import Plan
 from pliant.engine.scene import Topology
 from pliant.engine.sinks import AllContacts, Features, Near
 from pliant.engine.travel import Travel
-from pliant.engine.verified import Meeting, meeting_among
+from pliant.engine.verified import Meeting, meeting_among, verified_positions
 from pliant.engine.walk import BLOCK
-from pliant.pairs.direct import direct_pairs
-from pliant.runtime.arrays import Buffers
+from pliant.filters.sieve import CSAT, DNF, sieve
+from pliant.hierarchy.traverse import ALL
+from pliant.pairs.grid import Space, pairs_in_grid, space_for
+from pliant.results.contacts import Contacts, Step, packed_contacts
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 
-# Elements: with many more, a tree leaves out more than it costs. On a busy machine 484 still gained a fifth, 2,116 were
-# not tried; to be measured on an idle one.
-SMALL = 800
+# Elements, with the figures of sheets, cloth and heaps in one thread, against a tree that is built: 500 take 0.4 to 1.0
+# of the time, 1,000 0.6 to 1.0, 2,000 0.5 to 1.0, 4,000 0.5 to 1.1. With distances, 500 take 0.7 to 1.1, 1,000 0.9 to
+# 1.2, 4,000 0.9 to 1.5: a tree has filters of elements.
+SMALL, FEW = 4096, 800
 CHUNKS = 4  # for each thread
+HARD = 64  # pairs that only integers decide, for a thread
 LEAST = 256  # pairs of features that are worth a thread of their own
+
+_NO_LABELS, _NOWHERE = np.zeros(0, np.int32), np.empty((0, 3))
 
 Pairs = tuple[np.ndarray, ...]  # (k, 2) ids of features, of each kind
 
 
+class Hits(NamedTuple):
+    """Contacts, in any order."""
+
+    rows: np.ndarray  # (k, 3) int32, kind and ids
+    times: np.ndarray  # (k, 2) toi, toi_upper
+
+    @staticmethod
+    def none() -> Hits:
+        return Hits(np.empty((0, 3), np.int32), np.empty((0, 2)))
+
+    def with_more(self, *others: Hits) -> Hits:
+        every = self, *others
+        return Hits(np.concatenate([one.rows for one in every]), np.concatenate([one.times for one in every]))
+
+    @property
+    def earliest(self) -> float:
+        """toi; infinite where there is none."""
+        return float(self.times[:, 0].min(initial=np.inf))
+
+    def first(self) -> Hits:
+        """Of the earliest contacts, that which comes first in canonical order."""
+        ties = np.flatnonzero(self.times[:, 0] == self.earliest)
+        if len(ties) > 1:
+            ties = ties[np.lexsort(self.rows[ties].T[::-1])]
+        return Hits(self.rows[ties[:1]], self.times[ties[:1]])
+
+
 class Direct:
-    """Pairs of features of a small surface."""
+    """Queries about a small surface."""
 
     def __init__(self, topology: Topology, plan: Plan) -> None:
-        labels = topology.labels(plan.wanted)
-        self._topology, self._plan, self._buffers = topology, plan, Buffers()
-        self._features = topology.tested.features._vertices, *topology.tables
-        self._selection = np.zeros(0, np.int32) if labels is None else labels, plan.wanted
-        self._pairs = tuple(np.empty((4 * len(table), 2), np.int32) for table in topology.tables)
+        self._topology, self._plan = topology, plan
+        self._is_crowded = False  # there were too many pairs
+        self._features = topology.tested.features._vertices.reshape(-1, 1), *topology.tables
+        labels = None if plan.wanted == ALL else topology.labels(plan.wanted)
+        self._selection = _NO_LABELS if labels is None else labels, plan.wanted
+        self._space: Space | None = None
+        self._found = space_for_found(64 + len(self._features[2]))
+        self._pairs: Pairs = tuple(np.empty((0, 2), np.int32) for _ in KINDS)
 
     @staticmethod
     def serves(topology: Topology) -> bool:
-        mesh = topology.tested.features
-        elements = len(mesh._faces) + len(mesh._loose_edges) + len(mesh._loose_points)
-        return topology.tested.cells is None and 0 < elements <= SMALL
+        return topology.tested.cells is None and 0 < _elements_of(topology) <= SMALL
+
+    def finds(self, travel: Travel) -> bool:
+        """Contacts of this motion, in two calls."""
+        return travel.approach is None and self._topology.tested.volume is None and not self._is_crowded
+
+    @property
+    def lists(self) -> bool:
+        """Pairs for sinks."""
+        return _elements_of(self._topology) <= FEW
+
+    # ---- contacts on straight paths
+
+    def contacts(self, travel: Travel, pool: ThreadPool, tally: Tally) -> Contacts | None:
+        """Every contact of a motion; None where there are too many pairs."""
+        found, counts = self._find(travel, pool, tally)
+        if self._is_crowded:
+            return None
+        hits = Hits(found.hits[: counts.kept], found.times[: counts.kept])
+        if counts.unsure:
+            hits = hits.with_more(self._decided(travel, found.unsure[: counts.unsure], pool.threads, tally))
+        return self._table(travel, hits, tally)
+
+    def step(self, travel: Travel, pool: ThreadPool, tally: Tally) -> Step | None:
+        """How far a motion can go, and the contact that ends it; None where there are too many pairs."""
+        positions = np.empty_like(travel.x0)
+        found, counts = self._find(travel, pool, tally, positions)
+        if self._is_crowded:
+            return None
+        first = Hits(found.hits[: counts.kept], found.times[: counts.kept])
+        if counts.unsure:
+            first = self._with_earliest(travel, found.unsure[: counts.unsure], first, pool.threads, tally).first()
+        if not len(first.rows):
+            return Step(1.0, None, travel.x1.copy(), tally.stages())
+        t = float(first.times[0, 0])
+        contact = self._table(travel, first, tally)
+        if not counts.is_free:
+            near = [Near(int(rows[0, 0]), rows[:, 1:].copy()) for rows in _by_kind(found.near[: counts.after_csat])]
+            meeting = self.meeting(near, ThreadPool(pool.threads))
+            positions = verified_positions(travel, self._topology.vertices, t, meeting, tally)
+        return Step(t, contact, positions, tally.stages())
+
+    def _find(
+        self, travel: Travel, pool: ThreadPool, tally: Tally, positions: np.ndarray | None = None
+    ) -> tuple[Found, Counts]:
+        """As far as doubles decide; positions: to be filled in, where only the first contact is wanted."""
+        clock, space, found = time.perf_counter(), self._space_for(len(travel.x0)), self._found
+        first, positions = positions is not None, _NOWHERE if positions is None else positions
+        answers: list[Any] = []
+        while True:
+            given = travel.x0, travel.x1, self._features, self._selection, space, first, found, positions
+            answers.clear()
+            pool.run_range(lambda _begin, _end, given=given: answers.append(find_contacts(*given)), 1)
+            counts = Counts(*answers[0])
+            most = max(counts.kept, counts.unsure, counts.after_csat if first else 0)
+            if most <= len(found.hits):
+                break
+            self._found = found = space_for_found(2 * most)
+        self._is_crowded = counts.hits < 0
+        if not self._is_crowded:
+            counts.note(time.perf_counter() - clock, tally)
+        return found, counts
+
+    def _decided(self, travel: Travel, unsure: np.ndarray, threads: int, tally: Tally) -> Hits:
+        """What integers decide about rows of kind and ids."""
+        chunks = [one[i : i + HARD] for one in _by_kind(unsure) for i in range(0, len(one), HARD)]
+        tallies, hits = [Tally() for _ in chunks], [Hits.none() for _ in chunks]
+
+        def decide(_worker: int, number: int) -> None:
+            rows = chunks[number]
+            kind, pairs, toi, toi_upper = int(rows[0, 0]), rows[:, 1:].copy(), np.empty(len(rows)), np.empty(len(rows))
+            status = np.empty(len(rows), np.int8)
+            given = kind, travel.x0, travel.x1, self._topology.tables[kind], pairs, toi, toi_upper, status
+            if decide_if_hard(*given, tallies[number]):
+                hits[number] = Hits(rows[status != MISS], np.column_stack((toi, toi_upper))[status != MISS])
+
+        ThreadPool(threads).run(decide, range(len(chunks)))
+        tally.merge(tallies)
+        return Hits.none().with_more(*hits)
+
+    def _with_earliest(self, travel: Travel, unsure: np.ndarray, hits: Hits, threads: int, tally: Tally) -> Hits:
+        """The same, of those that may meet before what was found so far."""
+        some = HARD * threads
+        while len(unsure):
+            unsure = self._before(travel, unsure, hits.earliest)
+            hits = hits.with_more(self._decided(travel, unsure[:some], threads, tally))
+            unsure = unsure[some:]
+        return hits
+
+    def _before(self, travel: Travel, unsure: np.ndarray, t: float) -> np.ndarray:
+        """Rows of kind and ids that filters cannot discard for the motion up to t."""
+        horizon, kept = min(1.0, t + LEEWAY), [np.empty((0, 3), np.int32)]
+        for rows in _by_kind(unsure):
+            kind, pairs = int(rows[0, 0]), rows[:, 1:].copy()
+            given = travel.x0, travel.x1, NO_PADDING, self._topology.tables[kind], pairs
+            count = len(pairs)
+            for which in (DNF, CSAT):
+                count = sieve(kind, which, *given, count, horizon, 0.0)
+            kept.append(np.insert(pairs[:count], 0, kind, axis=1))
+        return np.concatenate(kept)
+
+    def _table(self, travel: Travel, hits: Hits, tally: Tally) -> Contacts:
+        count = len(hits.rows)
+        numbers, ids, split = np.empty(NUMBERS * count), np.empty(IDS * count, np.int32), 0
+        if count:
+            split = fill_contacts(travel.x0, travel.x1, self._topology.tables, *hits, count, numbers, ids)
+        return packed_contacts(numbers, ids, split, tally.stages())
+
+    # ---- what goes through sinks
 
     def pairs(self, travel: Travel, tally: Tally, relative_padding: float = 0.0) -> Pairs:
         """Those whose boxes overlap during a motion; relative_padding: as for ``bound_vertices``."""
-        clock = time.perf_counter()
-        boxes = bound_vertices(
+        clock, space = time.perf_counter(), self._space_for(len(travel.x0))
+        bound_vertices(
             travel.x0, travel.x1, relative_padding=relative_padding, padding=travel.contact_radius,
-            new=self._buffers.named("vertices"),
+            new=lambda _: space.of_vertices,
         )  # fmt: skip
         while True:
-            *counts, compared = direct_pairs(boxes, self._features, self._selection, *self._pairs)
+            *counts, compared = pairs_in_grid(self._features, self._selection, space, *self._pairs)
             if all(counts[kind] <= len(self._pairs[kind]) for kind in KINDS):
                 break
             self._pairs = tuple(np.empty((max(counts[kind], 1), 2), np.int32) for kind in KINDS)
@@ -76,6 +230,22 @@ class Direct:
             return sum(map(len, pairs)), np.concatenate([np.empty((0, 4), np.int32), *quads])
 
         return meeting_among(near, self._topology.tables, where_drawn)
+
+    def _space_for(self, vertex_count: int) -> Space:
+        if self._space is None or len(self._space.of_vertices) != vertex_count:
+            self._space = space_for(vertex_count, self._features)
+        return self._space
+
+
+def _elements_of(topology: Topology) -> int:
+    mesh = topology.tested.features
+    return len(mesh._faces) + len(mesh._loose_edges) + len(mesh._loose_points)
+
+
+def _by_kind(rows: np.ndarray) -> list[np.ndarray]:
+    """Rows of kind and ids, those of either kind that has any."""
+    some = (rows[rows[:, 0] == kind] for kind in KINDS)
+    return [one for one in some if len(one)]
 
 
 def examine(travel: Travel, topology: Topology, pairs: Pairs, sinks: Sequence[Features], pool: ThreadPool) -> None:

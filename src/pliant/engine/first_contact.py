@@ -11,7 +11,7 @@ from pliant.arithmetic.kinds import KINDS
 from pliant.arithmetic.rounding import POSITION_ERROR
 from pliant.bounds.kdops import STEP_PADDING
 from pliant.elementary.certified import MISS, UNSURE
-from pliant.elementary.exact import decide_if_easy, decide_if_hard
+from pliant.elementary.exact import LEEWAY, decide_if_easy, decide_if_hard
 from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Scene, Topology, fit
 from pliant.engine.sinks import AllContacts, Found, Near
@@ -25,8 +25,6 @@ from pliant.runtime.threads import ThreadPool
 _SHORTER = 0.4
 # ... unless they are hardly larger than the elements themselves: mean motion against mean extent of an element.
 _HARDLY = 0.05
-# toi is known to 1e-12: a contact that looks later than the best so far by less may still have the smaller toi.
-_LEEWAY = 2e-12
 # So many pairs that only integers can decide wait; with 512 the last ones keep one thread busy while others are done.
 _HARD = 128
 
@@ -42,7 +40,7 @@ class Horizon:
     def shorten(self, toi: float) -> None:
         with self._lock:
             self.earliest = min(self.earliest, toi)
-            self.horizon = min(self.horizon, toi + _LEEWAY)
+            self.horizon = min(self.horizon, toi + LEEWAY)
 
 
 class Race(Horizon):

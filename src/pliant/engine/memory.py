@@ -23,14 +23,16 @@ from pliant.engine.free_patches import mark_free_patches
 from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Hierarchy, Scene, Topology, build, fit
 from pliant.engine.sinks import AllContacts, Crossing, Crossings, Features, Found, Near, NearFeatures
+from pliant.engine.tables import tabulate
 from pliant.engine.travel import Travel
-from pliant.engine.verified import Meeting, meeting_in
+from pliant.engine.verified import Meeting, meeting_in, verified_positions
 from pliant.engine.walk import SEEDS, Sink, walk
 from pliant.engine.wanted import Wanted
 from pliant.hierarchy.build import REBUILD_RATIO, tree_cost
 from pliant.hierarchy.carrying import carried
 from pliant.hierarchy.front import ABOVE_LEAVES, Front
 from pliant.hierarchy.traverse import ALL
+from pliant.results.contacts import Contacts, Step
 from pliant.runtime.arrays import Buffers
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
@@ -152,9 +154,34 @@ class Engine:
         self._buffers = Buffers()
         self._cones = _Trial() if adapts and topology.tested.cells is None else None
         self._jumps = _Jumps()
+        self._is_tuned = is_tuned
         self._direct = None if is_tuned or not Direct.serves(topology) else Direct(topology, plan)
 
     # ---- queries
+
+    def table(self, travel: Travel, pool: ThreadPool, tally: Tally, wanted: Wanted | None = None) -> Contacts:
+        """Every contact during a motion, or those that are wanted."""
+        if self._direct is not None and wanted is None and self._direct.finds(travel):
+            table = self._direct.contacts(travel, pool, tally)
+            if table is not None:
+                return table
+        found = self.contacts(travel, pool, tally, wanted)
+        return tabulate(self.topology.tested, travel, found, tally, ThreadPool(self.threads))
+
+    def step(self, travel: Travel, pool: ThreadPool, tally: Tally) -> Step:
+        """How far a motion can go, the contact that ends it, and verified positions before that."""
+        if self._direct is not None and self._direct.finds(travel):
+            step = self._direct.step(travel, pool, tally)
+            if step is not None:
+                return step
+        first = self.first_contacts(travel, pool, tally)
+        if not first.found:
+            return Step(1.0, None, travel.x1.copy(), tally.stages())
+        contacts = tabulate(self.topology.tested, travel, first.found, tally)
+        contact = contacts[int(np.argmin(contacts.toi))]
+        t = float(contact.toi[0])
+        positions = verified_positions(travel, self.topology.vertices, t, first.meeting, tally)
+        return Step(t, contact, positions, tally.stages())
 
     def contacts(self, travel: Travel, pool: ThreadPool, tally: Tally, wanted: Wanted | None = None) -> list[Found]:
         """Every contact during a motion, or those that are wanted, for as many sinks as the pool has threads; raises
@@ -193,7 +220,7 @@ class Engine:
     def first_contacts(self, travel: Travel, pool: ThreadPool, tally: Tally) -> First:
         """The first contact of a motion, and what it takes to verify positions before it."""
         plan = self._plan_for(travel)
-        if self._direct is not None:
+        if self._direct is not None and self._direct.lists:
             horizon, position_error = Horizon(), rounding_of(travel)
             sinks = [FirstContact(plan, horizon, position_error) for _ in range(pool.threads)]
             self._examine(Query.STEP, self._direct, travel, sinks, pool, tally)
@@ -211,7 +238,7 @@ class Engine:
 
         old_of_new : (k,) int32, ids of its elements before, -1 for new ones
         """
-        new, tree = Engine(topology, self.plan, self.threads), self._tree
+        new, tree = Engine(topology, self.plan, self.threads, is_tuned=self._is_tuned), self._tree
         new.mark, new._cones = self.mark, copy(self._cones)
         moved = None
         if tree is not None:
@@ -236,7 +263,7 @@ class Engine:
     def _walk(
         self, query: Query, travel: Travel, plan: Plan, sinks: Sequence[Sink], pool: ThreadPool, tally: Tally
     ) -> None:
-        if self._direct is not None and query.has_features:
+        if self._direct is not None and self._direct.lists and query.has_features:
             of_features = [sink for sink in sinks if isinstance(sink, Features)]
             self._examine(query, self._direct, travel, of_features, pool, tally)
             return

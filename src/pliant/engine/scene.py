@@ -72,8 +72,9 @@ class Topology:
         if self.tested.volume is not None:
             self.tested.volume.require_in_range(vertex_count)
         mesh = self.tested.features
-        for indices, name in ((mesh.faces, "faces"), (mesh.loose_edges, "edges"), (mesh.loose_points, "points")):
-            require_in_range(indices, name, vertex_count)
+        if mesh.vertex_limit > vertex_count:
+            for indices, name in ((mesh.faces, "faces"), (mesh.loose_edges, "edges"), (mesh.loose_points, "points")):
+                require_in_range(indices, name, vertex_count)
         if self.objects is not None:
             require_a_label_each(self.objects, vertex_count)
             _require_whole(self.objects, mesh)

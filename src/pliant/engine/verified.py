@@ -12,6 +12,7 @@ from pliant.elementary.advance import advance_pairs
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import decide, quads_of
 from pliant.elementary.paths import STRAIGHT, positions_at, resting
+from pliant.elementary.small import BACK, go_on_to
 from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Scene, fit
 from pliant.engine.sinks import AllContacts, Near
@@ -20,9 +21,9 @@ from pliant.engine.walk import walk
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 
-# Positions stay back by this part of the step, and what meets nevertheless by so many times as much in each round: the
-# sixth takes it back to x0. Each round looks at all pairs of what was drawn back, so that few are better than many.
-_BACK, _FURTHER = 2.0**-36, 64.0
+# Positions stay back by a part of the step, BACK, and what meets nevertheless by so many times as much in each round:
+# the sixth takes it back to x0. Each round looks at all pairs of what was drawn back, so that few are better than many.
+_FURTHER = 64.0
 # What was drawn back can be in the way of others. Six rounds for each in a row of some that push each other are enough;
 # whoever needs more stays at x0 as a whole.
 _ROUNDS = 60
@@ -54,26 +55,20 @@ def verified_positions(travel: Travel, vertices: np.ndarray, t: float, meeting: 
         return np.where(resting(paths), x0, positions_at(paths, t))
     if not t > 0.0:
         return x0.copy()
-    back, is_moving = np.full(len(x0), _BACK), (x0 != x1).any(axis=1)
+    back, is_moving = np.full(len(x0), BACK), (x0 != x1).any(axis=1)
     for _ in range(_ROUNDS):
-        positions = _on_the_way(x0, x1, t * (1.0 - back))
+        positions = np.empty_like(x0)
+        go_on_to(x0, x1, t * (1.0 - back), positions)
         there = shortened(travel, positions, vertices)
         clock = time.perf_counter()
-        looked_at, quads = meeting(there, back > _BACK)
+        looked_at, quads = meeting(there, back > BACK)
         tally.add("verification", looked_at, len(quads), time.perf_counter() - clock)
         if len(quads) == 0:
             return positions
         furthest = np.where(is_moving[quads], back[quads], 0.0).max(axis=1)
         np.maximum.at(back, quads, np.minimum(1.0, _FURTHER * furthest)[:, None])
-        back[~is_moving] = _BACK  # or whoever meets them next would be drawn back as far
+        back[~is_moving] = BACK  # or whoever meets them next would be drawn back as far
     return x0.copy()
-
-
-def _on_the_way(x0: np.ndarray, x1: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """(n, 3) each vertex at its own time s, (n,), rounded; what rests stays where it is to the bit."""
-    s = s[:, None]
-    between = np.clip((1.0 - s) * x0 + s * x1, np.minimum(x0, x1), np.maximum(x0, x1))
-    return np.where(x0 == x1, x0, between)
 
 
 def meeting_in(scene: Scene, plan: Plan, near: list[Near], threads: int) -> Meeting:

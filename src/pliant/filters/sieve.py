@@ -39,18 +39,7 @@ def sieve(kind, which, x0, x1, padding, table, pairs, count, horizon, position_e
     kept = 0
     for p in range(count):
         q = quad(kind, table, pairs[p, 0], pairs[p, 1])
-        start, end = vectors(kind, x0, q), vectors(kind, x1, q)
-        m = magnitudes(start, end)
-        if not in_range(m):  # before the motion is cut off: denormals would be rounded by more than their share
-            factor = unit_factor(m)
-            start, end, m = scaled(start, factor), scaled(end, factor), scale(m, factor)
-        else:
-            factor = 1.0
-        relative_error = 0.0
-        if horizon < 1.0:
-            end = restrict(start, end, horizon)
-            m = magnitudes(start, end)
-            relative_error = CUT_OFF
+        start, end, m, factor, relative_error = motion_until(kind, x0, x1, q, horizon)
         surely_apart = False
         if in_range(m):
             if which != DNF and which != NCF:
@@ -72,22 +61,46 @@ def sieve(kind, which, x0, x1, padding, table, pairs, count, horizon, position_e
                     surely_apart = apart_by_plane(kind, start, end, m, relative_error, position_error * factor, gap)
                 else:
                     surely_apart = apart_by_circle(kind, start, end, m, relative_error, position_error * factor, gap)
+            elif which == DNF:
+                surely_apart = apart_by_dnf(start, end, m, relative_error, position_error * factor)
             else:
-                if position_error > 0.0:
-                    relative_error += relative_error_of(m, position_error * factor)
-                if which == DNF:
-                    normal = cross_controls(start[0], start[1], end[0], end[1])
-                    surely_apart = relative_error <= LARGEST_RELATIVE_ERROR and never_coplanar(
-                        start, end, m, normal, relative_error
-                    )
-                else:
-                    surely_apart = relative_error <= LARGEST_RELATIVE_ERROR and never_meet(
-                        kind, start, end, m, relative_error
-                    )
+                relative_error = _with_positions(m, relative_error, position_error * factor)
+                surely_apart = relative_error <= LARGEST_RELATIVE_ERROR and never_meet(
+                    kind, start, end, m, relative_error
+                )
         if not surely_apart:
             pairs[kept, 0], pairs[kept, 1] = pairs[p, 0], pairs[p, 1]
             kept += 1
     return kept
+
+
+@helper
+def motion_until(kind, x0, x1, q, horizon):
+    """Vectors of a pair at the start and at the horizon, magnitudes, what they are scaled by, and the part of their
+    size that they may be off by."""
+    start, end = vectors(kind, x0, q), vectors(kind, x1, q)
+    m, factor, relative_error = magnitudes(start, end), 1.0, 0.0
+    if not in_range(m):  # before the motion is cut off: denormals would be rounded by more than their share
+        factor = unit_factor(m)
+        start, end, m = scaled(start, factor), scaled(end, factor), scale(m, factor)
+    if horizon < 1.0:
+        end = restrict(start, end, horizon)
+        m = magnitudes(start, end)
+        relative_error = CUT_OFF
+    return start, end, m, factor, relative_error
+
+
+@helper
+def apart_by_dnf(start, end, m, relative_error, position_error):
+    """Never coplanar, for vectors of a motion as in ``motion_until`` and magnitudes that are in range."""
+    relative_error = _with_positions(m, relative_error, position_error)
+    normal = cross_controls(start[0], start[1], end[0], end[1])
+    return relative_error <= LARGEST_RELATIVE_ERROR and never_coplanar(start, end, m, normal, relative_error)
+
+
+@helper
+def _with_positions(m, relative_error, position_error):
+    return relative_error + relative_error_of(m, position_error) if position_error > 0.0 else relative_error
 
 
 @helper

@@ -71,7 +71,7 @@ class TriMesh(Derives):
     @derived
     def vertex_limit(self) -> int:
         """One more than the largest vertex index in use."""
-        arrays = (self.faces, self.loose_edges, self.loose_points)
+        arrays = (self._faces, self._loose_edges, self._loose_points)
         return max((int(a.max()) + 1 for a in arrays if a.size), default=0)
 
     @derived_from(vertex_limit)

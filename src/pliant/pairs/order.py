@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE, quad
-from pliant.runtime.jit import kernel
+from pliant.runtime.jit import helper, kernel
 
 _FEW = 16  # ids for each pair: where there are more of them, to count them all takes longer than to compare
-_SHORT = 32  # pairs that are put in order one by one
+SHORT = 32  # pairs that are put in order one by one
 
 
 def canonical_order(pairs: np.ndarray) -> np.ndarray:
     """(k,) the rows of pairs, (k, 2) int32 and not negative, in order."""
-    if len(pairs) <= _SHORT:
+    if len(pairs) <= SHORT:
         order = np.empty(len(pairs), np.int64)
         _insert(pairs, order)
         return order
@@ -29,27 +29,57 @@ def canonical_order(pairs: np.ndarray) -> np.ndarray:
 
 @kernel
 def _insert(pairs, order):
+    insert_rows(pairs, order)
+
+
+@kernel
+def _sort_by(pairs, column, order, limit, out):
+    sort_rows_by(pairs, column, order, limit, out)
+
+
+@helper
+def in_order(rows, count, limit):
+    """(count,) the first rows of ids, (k, columns), in lexicographic order; all ids are below the limit."""
+    order = np.arange(count)
+    if count <= SHORT:
+        insert_rows(rows, order)
+        return order
+    for column in range(rows.shape[1] - 1, -1, -1):  # each pass keeps the order of the one before among equals
+        out = np.empty(count, np.int64)
+        sort_rows_by(rows, column, order, limit, out)
+        order = out
+    return order
+
+
+@helper
+def insert_rows(rows, order):
     """Each row before those that it is less than."""
     for i in range(len(order)):
-        a, b, place = pairs[i, 0], pairs[i, 1], i
-        while place > 0 and (
-            a < pairs[order[place - 1], 0] or (a == pairs[order[place - 1], 0] and b < pairs[order[place - 1], 1])
-        ):
+        place = i
+        while place > 0 and _is_before(rows, i, order[place - 1]):
             order[place] = order[place - 1]
             place -= 1
         order[place] = i
 
 
-@kernel
-def _sort_by(pairs, column, order, limit, out):
+@helper
+def _is_before(rows, i, j):
+    for column in range(rows.shape[1]):
+        if rows[i, column] != rows[j, column]:
+            return rows[i, column] < rows[j, column]
+    return False
+
+
+@helper
+def sort_rows_by(rows, column, order, limit, out):
     """The order, sorted by a column with ids below the limit; rows with equal ids stay as they were."""
     start = np.zeros(limit + 1, np.int64)
     for i in range(len(order)):
-        start[pairs[i, column] + 1] += 1
+        start[rows[order[i], column] + 1] += 1
     for v in range(limit):
         start[v + 1] += start[v]
     for i in range(len(order)):
-        v = pairs[order[i], column]
+        v = rows[order[i], column]
         out[start[v]] = order[i]
         start[v] += 1
 

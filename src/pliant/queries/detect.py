@@ -87,7 +87,8 @@ def ccd(
         mesh, min_distance=min_distance, radii=radii, objects=objects, pairs=pairs, interior=interior,
         accuracy=accuracy, tuning=tuning, threads=threads,
     )  # fmt: skip
-    _look_for_tangles(detector, x0, tangled)
+    if (words := words_of_tangles(detector, x0, tangled)) is not None:
+        warn(words)
     detector._asked_by = "ccd"
     return detector.contacts(x0, x1, motion=motion, progress=progress)
 
@@ -165,7 +166,8 @@ def step(
         mesh, min_distance=min_distance, radii=radii, objects=objects, pairs=pairs, interior=interior,
         accuracy=accuracy, tuning=tuning, threads=threads,
     )  # fmt: skip
-    _look_for_tangles(detector, x0, tangled)
+    if (words := words_of_tangles(detector, x0, tangled)) is not None:
+        warn(words)
     detector._asked_by = "step"
     return detector.step(x0, x1, motion=motion, initial=initial, progress=progress)
 
@@ -277,19 +279,19 @@ def near(
     return detector.near(x, within, progress=progress)
 
 
-def _look_for_tangles(detector: Detector, x0: Any, tangled: str) -> None:
-    """Warn or raise where triangles intersect at the start."""
+def words_of_tangles(detector: Detector, x0: Any, tangled: str) -> str | None:
+    """Raise where triangles intersect at the start, or say what there is to warn about."""
     if choose(tangled, "tangled", ("ignore", "warn", "raise")) == "ignore":
-        return
+        return None
     hits = detector.intersections(x0)
     if len(hits) == 0:
-        return
+        return None
     text = (
         f"the motion starts tangled: faces {some_pairs(hits.faces)} intersect at x0; pliant.check(mesh, x0) lists them"
     )
     if tangled == "raise":
         raise TangledError(text, hits.faces)
-    warn(text)
+    return text
 
 
 def some_pairs(pairs: np.ndarray) -> str:

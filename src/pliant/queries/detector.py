@@ -16,7 +16,6 @@ from pliant.engine.plan import Accuracy, Plan, Tuning, plan_of
 from pliant.engine.scene import Topology, topology_of
 from pliant.engine.tables import pairs_by_kind, tabulate, tabulate_intersections, tabulate_near
 from pliant.engine.travel import Travel, rest_at, rest_within, travel_of
-from pliant.engine.verified import verified_positions
 from pliant.engine.wanted import Wanted
 from pliant.filters.axes.separation import ALLOWED
 from pliant.mesh.tested import TestedMesh
@@ -39,6 +38,7 @@ from pliant.runtime.threads import Progress, ThreadPool
 
 Found = TypeVar("Found")
 
+_UNTUNED = Tuning()
 RELATIVE = 0.5  # of the distance at the start, that "relative" keeps
 
 
@@ -247,15 +247,9 @@ class Detector:
         """
         tally, pool = Tally(), ThreadPool(self._threads, progress)
         travel = self._travel(x0, x1, motion, initial)
-        first = self._engine.first_contacts(travel, pool, tally)
+        found = self._engine.step(travel, pool, tally)
         self._now.vertex_count = len(travel.x0)
-        if not first.found:
-            return self._logged("step", Step(1.0, None, travel.x1.copy(), tally.stages()), tally)
-        contacts = tabulate(self._tested, travel, first.found, tally)
-        contact = contacts[int(np.argmin(contacts.toi))]
-        t = float(contact.toi[0])
-        positions = verified_positions(travel, self._now.topology.vertices, t, first.meeting, tally)
-        return self._logged("step", Step(t, contact, positions, tally.stages()), tally)
+        return self._logged("step", found, tally)
 
     def near(self, x: Any, within: float, *, progress: Progress | bool | None = None) -> Proximity:
         """Every vertex and face, and every two edges, that are at most so far from each other at x; each pair once.
@@ -356,7 +350,7 @@ class Detector:
     def _engine_of(self, topology: Topology) -> Engine:
         plan: Plan = plan_of(self._tuning, self._pairs, topology.tested.cells is not None)
         return Engine(
-            topology, plan, self._threads, adapts=self._tuning.culling == "auto", is_tuned=self._tuning != Tuning()
+            topology, plan, self._threads, adapts=self._tuning.culling == "auto", is_tuned=self._tuning != _UNTUNED
         )
 
     def _near(self, x: np.ndarray, within: float, pool: ThreadPool, wanted: Wanted | None = None) -> Proximity:
@@ -368,9 +362,9 @@ class Detector:
 
     def _contacts(self, travel: Travel, pool: ThreadPool, tally: Tally, wanted: Wanted | None = None) -> Contacts:
         """All, or those that are wanted."""
-        found = self._engine.contacts(travel, pool, tally, wanted)
+        found = self._engine.table(travel, pool, tally, wanted)
         self._now.vertex_count = len(travel.x0)
-        return tabulate(self._tested, travel, found, tally, ThreadPool(self._threads))
+        return found
 
     def _positions(self, x: Any, name: str) -> np.ndarray:
         x = as_positions(x, name)

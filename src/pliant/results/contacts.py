@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from pliant.arithmetic.kinds import KINDS
 from pliant.mesh.tested import surface_of
 from pliant.results import notebooks
 from pliant.results.exports import (
@@ -66,8 +68,19 @@ class Contacts(OnFaces):
 
     __post_init__ = freeze
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A column that has not been asked for so far, of a table that is packed."""
+            make, packed = _UNPACKED.get(name), self.__dict__.get("_packed")
+            if make is None or packed is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            column = make(*packed, len(packed[1]) // 6)
+            column.flags.writeable = False
+            return self.__dict__.setdefault(name, column)
+
     def __len__(self) -> int:
-        return len(self.kind)
+        return len(self.toi)
 
     def __getitem__(self, rows: Any) -> Contacts:
         """The contacts that a mask, a slice or an array of row numbers selects; one number gives a table of one."""
@@ -134,6 +147,35 @@ class Contacts(OnFaces):
 
     def _repr_html_(self) -> str:
         return notebooks.contacts_card(self)
+
+
+def packed_contacts(numbers: np.ndarray, ids: np.ndarray, split: int, stages: tuple[Stage, ...]) -> Contacts:
+    """A table whose columns are made when they are asked for: of a surface, at distance 0 and on straight paths.
+
+    To make all of them takes as long as a query about four triangles.
+
+    numbers : (10 k,) toi, toi_upper, gap, weights, normal, one column after the other; ids : (6 k,) elements, vertices;
+    split: how many are of a vertex and a face, which come first
+    """
+    table = Contacts.__new__(Contacts)
+    table.__dict__.update(_packed=(numbers, ids, split), stages=stages)
+    return table
+
+
+# The columns of a table of k contacts that is packed.
+_UNPACKED: dict[str, Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]] = {
+    "kind": lambda _numbers, _ids, split, k: np.repeat(np.array(KINDS, np.int8), (split, k - split)),
+    "elements": lambda _numbers, ids, _split, k: ids[: 2 * k].reshape(k, 2),
+    "vertices": lambda _numbers, ids, _split, k: ids[2 * k :].reshape(k, 4),
+    "toi": lambda numbers, _ids, _split, k: numbers[:k],
+    "toi_upper": lambda numbers, _ids, _split, k: numbers[k : 2 * k],
+    "gap": lambda numbers, _ids, _split, k: numbers[2 * k : 3 * k],
+    "weights": lambda numbers, _ids, _split, k: numbers[3 * k : 7 * k].reshape(k, 4),
+    "normal": lambda numbers, _ids, _split, k: numbers[7 * k :].reshape(k, 3),
+    "status": lambda _numbers, _ids, _split, k: np.full(k, STATUS.index("contact"), np.int8),
+    "cells": lambda _numbers, _ids, _split, k: np.full((k, 2), -1, np.int32),
+    "inversion": lambda _numbers, _ids, _split, k: np.zeros(k, bool),
+}
 
 
 @dataclass(frozen=True, repr=False, eq=False)

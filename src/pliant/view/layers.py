@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -75,8 +75,8 @@ class FrameView:
     @property
     def nbytes(self) -> int:
         """Of all arrays."""
-        tables = [vars(self.contacts), vars(self.intersections), vars(self)]
-        return sum(a.nbytes for table in tables for a in table.values() if isinstance(a, np.ndarray))
+        columns = [getattr(one, f.name) for one in (self.contacts, self.intersections, self) for f in fields(one)]
+        return sum(column.nbytes for column in columns if isinstance(column, np.ndarray))
 
     def at(self, t: float) -> np.ndarray:
         """(n, 3) positions on the way, from the frame before (0) to this one (1)."""
