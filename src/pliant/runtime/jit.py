@@ -13,9 +13,12 @@ from llvmlite import ir
 from numba import __version__ as numba_version
 from numba import njit, types
 from numba.core import config, event
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic, register_jitable
 
+from pliant.runtime import processes
 from pliant.runtime.caches import user_cache
+from pliant.runtime.claims import claimed
 from pliant.runtime.digests import PACKAGE, common, digest
 from pliant.runtime.pipeline import HelperCompiler, KernelCompiler
 from pliant.runtime.terminal import complain
@@ -31,6 +34,8 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": F
 # Nobody but Python calls a kernel: it needs no wrapper for calls from C.
 _OF_KERNELS = {"pipeline_class": KernelCompiler, "no_cfunc_wrapper": True}
 _OF_HELPERS = {"pipeline_class": HelperCompiler, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+
+PATIENCE = 60.0  # seconds that a process waits for another one to compile a kernel, before it does so itself
 
 # None where others could write it: no cache, and no other folder, since what is loaded from it is machine code.
 CACHE_FOLDER = user_cache("kernels", common(PACKAGE, numba_version, _OPTIONS))
@@ -86,8 +91,22 @@ def _compiled(function: F, options: dict[str, Any]) -> F:
     with _numba_cache_in(folder):
         compiled = _njit(cache=True, **options)(function)
     if not Path(compiled._cache.cache_path).is_relative_to(folder):  # numba goes on to folders of its own choice
-        compiled = _njit(**options)(function)
+        return _njit(**options)(function)
+    compiled.compile = functools.partial(compile_once, compiled)
     return compiled
+
+
+def compile_once(kernel: Any, types: tuple[Any, ...], patience: float = PATIENCE) -> Any:
+    """Load a kernel, or compile it: of all processes one at a time, and the others load what it has made.
+
+    With no patience, what another process is compiling is left to that one.
+    """
+    if kernel._cache.cache_path is None:
+        return type(kernel).compile(kernel, types)
+    claim = Path(kernel._cache.cache_path, f"{kernel.py_func.__qualname__}.claim")
+    # The lock of this process first, as everywhere else: two threads that take two locks take them in one order.
+    with global_compiler_lock, claimed(claim, patience) as is_mine:
+        return type(kernel).compile(kernel, types) if is_mine or patience else None
 
 
 def helper(function: F) -> F:
@@ -162,22 +181,26 @@ out_of_line: Any = (lambda: None) if INTERPRETED else intrinsic(_out_of_line)
 
 
 class _Announcer(event.Listener):
-    """Says once, on stderr, that somebody has to wait for the compiler: when it starts, and only then."""
+    """Says once, on stderr, that somebody has to wait for the compiler: when it starts, and only then. Other processes
+    start with it."""
 
     def __init__(self) -> None:
-        self._silent = True
+        self.is_done = False
 
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
         if not function.__module__.startswith("pliant."):
             return
         _LOG.info("compiling %s.%s, cache: %s", function.__module__, function.__name__, CACHE_FOLDER)
-        if self._silent:
-            self._silent = False
-            complain("compiling kernels, once for this version and environment: about 20 s for a first query ...")
+        count = 1 if CACHE_FOLDER is None else processes.begin()
+        if not self.is_done:
+            self.is_done = True
+            how = f"in {count} processes, about 10 s" if count > 1 else "about 20 s"
+            complain(f"compiling kernels, once for this version and environment: {how} for a first query ...")
 
     def on_end(self, event: Any) -> None:
         pass
 
 
-event.register("numba:compile", _Announcer())
+ANNOUNCER = _Announcer()
+event.register("numba:compile", ANNOUNCER)
