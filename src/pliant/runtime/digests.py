@@ -11,6 +11,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 _LAYOUT = re.compile(rb"^class \w+\(NamedTuple\):\n(?:(?:[ \t].*)?\n)*", re.MULTILINE)
+_NAME = re.compile(r"\w+")
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import) (\w[\w.]*)(?: import (\([^)]*\)|[^\n]*))?", re.MULTILINE)
 
 
@@ -19,10 +20,25 @@ def common(package: Path, *versions: object) -> str:
     and need not import; numba's own cache sees neither."""
     sha = hashlib.sha256(f"{versions} {sys.version_info[:2]}".encode())
     sha.update(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
-    for path in sorted(package.rglob("*.py")):
-        for layout in _LAYOUT.findall(path.read_bytes()):
+    for _, path in sorted(modules(package).items()):
+        content = path.read_bytes()
+        for layout in _LAYOUT.findall(content) if b"(NamedTuple)" in content else ():
             sha.update(layout)
     return sha.hexdigest()[:16]
+
+
+@functools.cache
+def modules(package: Path) -> dict[str, Path]:
+    """The files of all modules of the package, by name. Listed once: to ask for each name that is imported whether it
+    is a module takes longer than all the rest."""
+    found, top = dict[str, Path](), len(str(package.parent)) + 1
+    for folder, _, files in os.walk(package):
+        inside = folder[top:].replace(os.sep, ".")
+        for name in files:
+            if name.endswith(".py"):
+                module = inside if name == "__init__.py" else f"{inside}.{name[:-3]}"
+                found[module] = Path(folder, name)
+    return found
 
 
 def digest(module: str, file: Path, package: Path = PACKAGE) -> str:
@@ -37,26 +53,38 @@ def behind(module: str, file: Path, package: Path = PACKAGE) -> dict[str, bytes]
     """Digests of the sources of a module and of all that it imports from its own top folder and from the package:
     constants and helpers are compiled in. numba's own cache sees no edits in other files."""
     own = (file.parent if file.name == "__init__.py" else file).parents[module.count(".")]
-    folders = (module.partition(".")[0], own), ("pliant", package.parent)
     found, new = dict[str, bytes](), [(module, file)]
     while new:
         name, path = new.pop()
         if name not in found:
-            found[name], imported = read(path, folders)
-            new += imported
+            found[name], imported = read(path)
+            for one in imported:
+                place = _file_of(one, module.partition(".")[0], own, package)
+                if place is not None:
+                    new.append((one, place))
     return found
 
 
 @functools.cache
-def read(path: Path, folders: tuple[tuple[str, Path], ...]) -> tuple[bytes, tuple[tuple[str, Path], ...]]:
-    """The digest of a source; names and files of the modules that it imports from folders, (name, where it is) each."""
-    content, found = path.read_bytes(), dict[str, Path]()
+def read(path: Path) -> tuple[bytes, tuple[str, ...]]:
+    """The digest of a source, and names of what it imports; of some, only their beginnings are modules."""
+    content = path.read_bytes()
+    found = dict[str, None]()
     for match in _IMPORT.finditer(content):
         module, names = match[1].decode(), (match[2] or b"").decode()
-        for folder in (folder for top, folder in folders if module.partition(".")[0] == top):
-            for name in (module, *(f"{module}.{one}" for one in re.findall(r"\w+", names))):
-                file = folder.joinpath(*name.split("."), "__init__.py")
-                for one in (file.parent.with_suffix(".py"), file):
-                    if one.is_file():
-                        found[name] = one
-    return hashlib.sha256(content).digest(), tuple(found.items())
+        found |= dict.fromkeys((module, *(f"{module}.{one}" for one in _NAME.findall(names))))
+    return hashlib.sha256(content).digest(), tuple(found)
+
+
+@functools.cache
+def _file_of(name: str, top: str, own: Path, package: Path) -> Path | None:
+    """Of a module in one of two folders: the package, and what the module with the kernels is in. None of others."""
+    first = name.partition(".")[0]
+    if first == package.name:
+        return modules(package).get(name)
+    if first == top:
+        place = own.joinpath(*name.split("."))
+        for file in (place.with_suffix(".py"), place / "__init__.py"):
+            if file.is_file():
+                return file
+    return None
