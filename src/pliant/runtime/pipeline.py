@@ -3,8 +3,8 @@
 A first query is compiled from two hundred helpers. numba makes machine code of each, together with all helpers that it
 calls, and never runs it: what is linked into a kernel is what the machine code was made of. Here it is not made.
 
-Helpers are optimized before they are linked, all the same. Once, in the kernel, takes 7 % less time, but loops of
-helpers that were inlined first are vectorised no more: `ccd` took 1.5 times as long.
+Helpers are optimized before they are linked, all the same. To optimize once, in the kernel, did not compile faster by
+more than runs differ, and what came out was slower: `ccd` took 1.4 to 1.5 times as long.
 
 Libraries and flags of numba are not documented; they have been as they are since 0.53.
 """
@@ -61,7 +61,7 @@ class _HelperLibrary(JITCodeLibrary):
 
 
 class KernelCompiler(compiler.Compiler):
-    """numba's compiler, with fewer collections of garbage: they took 6 % of the time."""
+    """numba's compiler, with fewer collections of garbage: they took some 5 % of the time."""
 
     def __init__(
         self, typingctx: Any, targetctx: Any, library: Any, args: Any, return_type: Any, flags: Any, *rest: Any
