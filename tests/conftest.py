@@ -13,25 +13,16 @@ from hypothesis import settings
 from numba import types
 
 from tests.shapes.command_line import Call, caller
-from tests.shapes.compiling import compiling_once
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 DATA_REQUIRED = os.environ.get("PLIANT_REQUIRE_DATA") == "1"
 
+# All cores are busy with tests: whoever needs a kernel compiles it, and nobody others ahead.
+os.environ.setdefault("PLIANT_COMPILE_PROCESSES", "1")
+
 # The same examples on every machine: a red run can be repeated. No deadline: the first call of a kernel compiles it.
 settings.register_profile("pliant", derandomize=True, deadline=None)
 settings.load_profile("pliant")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def kernels_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        yield
-        return
-    folder = tmp_path_factory.getbasetemp().parent / "compiling"  # the parent is that of all processes of this run
-    folder.mkdir(exist_ok=True)
-    with compiling_once(folder):
-        yield
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -15,7 +15,7 @@ from pliant.cli import main
 
 VERBS = (
     "check", "ccd", "step", "near", "scan", "inside", "character", "simulate", "demo", "scenes", "bench", "convert",
-    "view", "schema",
+    "view", "warm", "schema",
 )  # fmt: skip
 
 

@@ -42,35 +42,6 @@ def test_all_parts_run_and_any_of_them_can_fail(failing: str | None):
         assert (f"= {name}: {verdict}\nthis is {name}\n=" in done.stdout) == (name != "first")
 
 
-COMPILE = """
-import sys
-from pathlib import Path
-from numba.core import event
-sys.path.insert(0, sys.argv[1])
-from some_kernels import double
-from tests.shapes.compiling import compiling_once
-
-count = event.RecordingListener()
-event.register("numba:compile", count)
-with compiling_once(Path(sys.argv[1])):
-    assert double(2.0) == 4.0
-print(len(count.buffer) // 2)
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="files are locked otherwise there")
-def test_one_of_several_processes_compiles(tmp_path: Path):
-    text = "from pliant.runtime.jit import kernel\n\n\n@kernel\ndef double(x):\n    return 2.0 * x\n"
-    (tmp_path / "some_kernels.py").write_text(text, "utf-8")
-    (tmp_path / "cache").mkdir(mode=0o700)
-    environment = {**os.environ, "PLIANT_CACHE_DIR": str(tmp_path / "cache")}
-    line = [sys.executable, "-c", COMPILE, str(tmp_path)]
-    started = [
-        subprocess.Popen(line, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)
-    ]
-    assert sorted(one.communicate()[0] for one in started) == ["0\n", "0\n", "1\n"]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_all_parts(number: signal.Signals):

@@ -37,6 +37,7 @@ STAGES = (
     ("io",),
     ("simulated",),
     ("report",),
+    ("warming",),
     ("view",),
     ("commands",),
     ("cli", "__main__"),

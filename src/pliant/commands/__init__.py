@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import pliant
-from pliant.commands import animations, checks, instants, motions, scenery, shows, simulation
+from pliant.commands import animations, checks, instants, motions, preparing, scenery, shows, simulation
 from pliant.runtime.terminal import to_standard_output
 
 app = typer.Typer(
@@ -52,6 +52,7 @@ VERBS = (
     (scenery.scenes, "List the built-in scenes, or export one."),
     (scenery.convert, "Write a mesh or a sequence in another format."),
     (shows.bench, "Time the queries on this machine."),
+    (preparing.warm, "Compile everything now: for images and CI."),
     (scenery.schema, "Print the JSON Schema of all results."),
 )
 for verb, words in VERBS:

@@ -21,6 +21,7 @@ from pliant.queries.detector import Detector
 from pliant.results.contacts import Contacts, Intersections
 from pliant.results.exports import frame_of
 from pliant.runtime.arrays import choose
+from pliant.runtime.processes import expect
 from pliant.runtime.tally import Stage, Tally
 from pliant.runtime.threads import Progress
 
@@ -334,6 +335,7 @@ def scan_frames(
 ) -> Iterator[ScannedFrame]:
     """What ``scan`` finds, one frame at a time: nothing of earlier frames is kept."""
     choose(find, "find", LOOKING_FOR)
+    expect("check" if find == "intersections" else "scan")
     detector = Detector(
         TriMesh(sequence.faces), min_distance=min_distance, objects=sequence.objects, pairs=pairs, tuning=tuning,
         threads=threads,

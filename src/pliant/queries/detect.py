@@ -17,6 +17,7 @@ from pliant.queries.detector import Detector
 from pliant.results.contacts import Contacts, Intersections, Proximity, Step
 from pliant.runtime.arrays import TangledError, as_array, as_positions, choose
 from pliant.runtime.log import warn
+from pliant.runtime.processes import expect
 from pliant.runtime.threads import Progress
 
 
@@ -82,6 +83,7 @@ def ccd(
         Where the input is wrong: shapes, dtypes, indices, NaN, options that are not known; the message says what and
         where. ``TangledError`` where it starts tangled and that was asked for.
     """
+    expect("ccd")
     accuracy, tuning = accuracy_from(accuracy, old), tuning_from(tuning, old, "ccd")
     detector = Detector(
         mesh, min_distance=min_distance, radii=radii, objects=objects, pairs=pairs, interior=interior,
@@ -157,6 +159,7 @@ def step(
     MeshError
         Where the input is wrong; the message says what and where.
     """
+    expect("step")
     initial, accuracy, tuning = (
         initial_from(initial, old),
         accuracy_from(accuracy, old),
@@ -218,6 +221,7 @@ def check(
     MeshError
         Where the input is wrong; the message says what and where.
     """
+    expect("check")
     tuning, surface = tuning_from(tuning, old, "check"), surface_of(mesh)
     if merge:
         x = as_positions(x, "x")
@@ -273,6 +277,7 @@ def near(
     MeshError
         Where the input is wrong; the message says what and where.
     """
+    expect("near")
     tuning = tuning_from(tuning, old, "near")
     detector = Detector(surface_of(mesh), objects=objects, pairs=pairs, tuning=tuning, threads=threads)
     detector._asked_by = "near"

@@ -6,6 +6,7 @@ from typing import Any
 
 from pliant.response.resolver import Resolver
 from pliant.results.resolved import Resolved
+from pliant.runtime.processes import expect
 from pliant.runtime.threads import Progress
 
 
@@ -74,6 +75,7 @@ def resolve(
         Where the input is wrong; the message says what and where. ``TangledError`` where the start is tangled,
         ``PinchedError`` where driven objects would have to wait, if so wanted.
     """
+    expect("resolve")
     resolver = Resolver(
         mesh, inverse_mass=inverse_mass, thickness=thickness, friction=friction, restitution=restitution,
         distance_kept=distance_kept, objects=objects, pinched=pinched, tangled=tangled, max_rounds=max_rounds,

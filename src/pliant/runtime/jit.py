@@ -1,13 +1,9 @@
-"""The only file that knows numba: how kernels are compiled, where they are cached, and how that is announced."""
+"""What is compiled, by numba, where it is cached, and how that is announced."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import logging
-import os
-import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +13,14 @@ from llvmlite import ir
 from numba import __version__ as numba_version
 from numba import njit, types
 from numba.core import config, event
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic, register_jitable
 
+from pliant.runtime import processes
 from pliant.runtime.caches import user_cache
+from pliant.runtime.claims import claimed
+from pliant.runtime.digests import PACKAGE, common, digest
+from pliant.runtime.pipeline import HelperCompiler, KernelCompiler
 from pliant.runtime.terminal import complain
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,62 +31,14 @@ _njit: Any = njit  # a kernel keeps the type of its function
 
 # No fastmath: certified signs and error-free transformations need every rounding where the source puts it.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
+# Nobody but Python calls a kernel: it needs no wrapper for calls from C.
+_OF_KERNELS = {"pipeline_class": KernelCompiler, "no_cfunc_wrapper": True}
+_OF_HELPERS = {"pipeline_class": HelperCompiler, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 
-_PACKAGE = Path(__file__).parents[1]
-_LAYOUT = re.compile(rb"^class \w+\(NamedTuple\):\n(?:(?:[ \t].*)?\n)*", re.MULTILINE)
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import) (\w[\w.]*)(?: import (\([^)]*\)|[^\n]*))?", re.MULTILINE)
-
-
-def _common(package: Path) -> str:
-    """What all compiled code depends on: versions, flags, and the layouts of tuples, which kernels are given by others
-    and need not import; numba's own cache sees neither."""
-    sha = hashlib.sha256(f"{numba_version} {sys.version_info[:2]} {_OPTIONS}".encode())
-    sha.update(os.environ.get("NUMBA_BOUNDSCHECK", "0").encode())
-    for path in sorted(package.rglob("*.py")):
-        for layout in _LAYOUT.findall(path.read_bytes()):
-            sha.update(layout)
-    return sha.hexdigest()[:16]
-
-
-def _digest(module: str, file: Path, package: Path = _PACKAGE) -> str:
-    """What the kernels of a module depend on beside that: its source and those of all that it imports."""
-    sha = hashlib.sha256()
-    for name, digest in sorted(_behind(module, file, package).items()):
-        sha.update(name.encode() + digest)
-    return sha.hexdigest()[:16]
-
-
-def _behind(module: str, file: Path, package: Path = _PACKAGE) -> dict[str, bytes]:
-    """Digests of the sources of a module and of all that it imports from its own top folder and from the package:
-    constants and helpers are compiled in. numba's own cache sees no edits in other files."""
-    own = (file.parent if file.name == "__init__.py" else file).parents[module.count(".")]
-    folders = (module.partition(".")[0], own), ("pliant", package.parent)
-    found, new = dict[str, bytes](), [(module, file)]
-    while new:
-        name, path = new.pop()
-        if name not in found:
-            found[name], imported = _read(path, folders)
-            new += imported
-    return found
-
-
-@functools.cache
-def _read(path: Path, folders: tuple[tuple[str, Path], ...]) -> tuple[bytes, tuple[tuple[str, Path], ...]]:
-    """The digest of a source; names and files of the modules that it imports from folders, (name, where it is) each."""
-    content, found = path.read_bytes(), dict[str, Path]()
-    for match in _IMPORT.finditer(content):
-        module, names = match[1].decode(), (match[2] or b"").decode()
-        for folder in (folder for top, folder in folders if module.partition(".")[0] == top):
-            for name in (module, *(f"{module}.{one}" for one in re.findall(r"\w+", names))):
-                file = folder.joinpath(*name.split("."), "__init__.py")
-                for one in (file.parent.with_suffix(".py"), file):
-                    if one.is_file():
-                        found[name] = one
-    return hashlib.sha256(content).digest(), tuple(found.items())
-
+PATIENCE = 60.0  # seconds that a process waits for another one to compile a kernel, before it does so itself
 
 # None where others could write it: no cache, and no other folder, since what is loaded from it is machine code.
-CACHE_FOLDER = user_cache("kernels", _common(_PACKAGE))
+CACHE_FOLDER = user_cache("kernels", common(PACKAGE, numba_version, _OPTIONS))
 INTERPRETED = bool(config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
 
 
@@ -94,7 +47,7 @@ def _cache_of(module: str, file: str) -> Path | None:
     """The folder for the kernels of a module: an edit compiles again only what depends on it."""
     if CACHE_FOLDER is None or not Path(file).is_file():
         return CACHE_FOLDER
-    return CACHE_FOLDER / _digest(module, Path(file))
+    return CACHE_FOLDER / digest(module, Path(file))
 
 
 @contextmanager
@@ -129,6 +82,7 @@ def bare_kernel(function: F) -> F:
 
 
 def _compiled(function: F, options: dict[str, Any]) -> F:
+    options = options | _OF_KERNELS
     if INTERPRETED:
         return _njit(**options)(function)
     folder = _cache_of(function.__module__, function.__code__.co_filename)
@@ -137,8 +91,22 @@ def _compiled(function: F, options: dict[str, Any]) -> F:
     with _numba_cache_in(folder):
         compiled = _njit(cache=True, **options)(function)
     if not Path(compiled._cache.cache_path).is_relative_to(folder):  # numba goes on to folders of its own choice
-        compiled = _njit(**options)(function)
+        return _njit(**options)(function)
+    compiled.compile = functools.partial(compile_once, compiled)
     return compiled
+
+
+def compile_once(kernel: Any, types: tuple[Any, ...], patience: float = PATIENCE) -> Any:
+    """Load a kernel, or compile it: of all processes one at a time, and the others load what it has made.
+
+    With no patience, what another process is compiling is left to that one.
+    """
+    if kernel._cache.cache_path is None:
+        return type(kernel).compile(kernel, types)
+    claim = Path(kernel._cache.cache_path, f"{kernel.py_func.__qualname__}.claim")
+    # The lock of this process first, as everywhere else: two threads that take two locks take them in one order.
+    with global_compiler_lock, claimed(claim, patience) as is_mine:
+        return type(kernel).compile(kernel, types) if is_mine or patience else None
 
 
 def helper(function: F) -> F:
@@ -147,7 +115,7 @@ def helper(function: F) -> F:
     Without wrappers for calls from Python it compiles in three quarters of the time, and unlike a function of its own
     it is not recompiled for every literal that it is called with (which made minutes out of seconds).
     """
-    return register_jitable(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+    return register_jitable(**_OPTIONS, **_OF_HELPERS)(function)
 
 
 def _out_of_line(_typing_context: Any) -> Any:
@@ -213,22 +181,26 @@ out_of_line: Any = (lambda: None) if INTERPRETED else intrinsic(_out_of_line)
 
 
 class _Announcer(event.Listener):
-    """Says once, on stderr, that somebody has to wait for the compiler: when it starts, and only then."""
+    """Says once, on stderr, that somebody has to wait for the compiler: when it starts, and only then. Other processes
+    start with it."""
 
     def __init__(self) -> None:
-        self._silent = True
+        self.is_done = False
 
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
         if not function.__module__.startswith("pliant."):
             return
         _LOG.info("compiling %s.%s, cache: %s", function.__module__, function.__name__, CACHE_FOLDER)
-        if self._silent:
-            self._silent = False
-            complain("compiling kernels, once for this version and environment: about 20 s for a first query ...")
+        count = 1 if CACHE_FOLDER is None else processes.begin()
+        if not self.is_done:
+            self.is_done = True
+            how = f"in {count} processes, about 10 s" if count > 1 else "about 20 s"
+            complain(f"compiling kernels, once for this version and environment: {how} for a first query ...")
 
     def on_end(self, event: Any) -> None:
         pass
 
 
-event.register("numba:compile", _Announcer())
+ANNOUNCER = _Announcer()
+event.register("numba:compile", ANNOUNCER)

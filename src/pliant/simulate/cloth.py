@@ -16,6 +16,7 @@ from pliant.response.driven import PinchedError
 from pliant.response.resolver import Resolver
 from pliant.results.resolved import Resolved
 from pliant.runtime.arrays import OptionError, ShapeError, as_floats, as_number, as_positions, thread_count
+from pliant.runtime.processes import expect
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.air import Air
 from pliant.simulate.checkpoints import read_state, write_checkpoint
@@ -98,6 +99,7 @@ class Cloth:
         tuning: Tuning | None = None,
         threads: int | None = None,
     ) -> None:
+        expect("simulate")
         self.settings = Settings() if settings is None else settings
         own, x = as_mesh(mesh), as_positions(x, "x").copy()
         if own.vertex_limit > len(x):

@@ -1,0 +1,136 @@
+"""Queries on meshes so small that they can run interpreted: what they call is what a query of their kind calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+import pliant
+from pliant.engine import direct
+from pliant.frames.scanning import scan_frames
+from pliant.frames.sequence import Sequence
+from pliant.report.picture import Shape, View, draw
+
+# Two triangles in one plane: only integers decide them.
+_FLAT = np.array([[0.0, 0, 0], [3, 0, 0], [0, 3, 0], [1, 1, 0], [4, 1, 0], [1, 4, 0]])
+_TWO = [[0, 1, 2], [3, 4, 5]]
+
+
+@contextmanager
+def _with_trees() -> Iterator[None]:
+    """Small meshes are examined without a tree: here every mesh gets one."""
+    before, direct.SMALL = direct.SMALL, 0
+    try:
+        yield
+    finally:
+        direct.SMALL = before
+
+
+def _cloth(triangles: int = 60, frames: int = 2) -> Sequence:
+    scene = pliant.scenes.load("twisted_cloth", triangles, frames)
+    return Sequence(scene.faces, scene.frames, objects=scene.objects)
+
+
+def ccd() -> None:
+    cloth = _cloth()
+    with _with_trees():
+        pliant.ccd(cloth.faces, cloth[0], cloth[1], threads=1)
+
+
+def small() -> None:
+    cloth = _cloth()
+    pliant.ccd(cloth.faces, cloth[0], cloth[1], threads=1)
+    pliant.step(cloth.faces, cloth[0], cloth[1], threads=1)
+    pliant.near(cloth.faces, cloth[0], within=0.02, threads=1)
+    pliant.check(cloth.faces, cloth[1], threads=1)
+
+
+def degenerate() -> None:
+    """Contacts that only integers decide."""
+    pliant.ccd(_TWO, _FLAT, _FLAT + np.repeat([[0.0, 0, 0], [1, 0, 0]], 3, axis=0), threads=1)
+
+
+def step() -> None:
+    cloth = _cloth()
+    with _with_trees():
+        pliant.step(cloth.faces, cloth[0], cloth[1], threads=1)
+
+
+def check() -> None:
+    cloth = _cloth()
+    with _with_trees():
+        pliant.check(cloth.faces, cloth[1], threads=1)
+        pliant.check(_TWO, _FLAT, threads=1)
+
+
+def near() -> None:
+    cloth = _cloth()
+    with _with_trees():
+        pliant.near(cloth.faces, cloth[0], within=0.02, threads=1)
+
+
+def scan() -> None:
+    """And the pictures that show what was found."""
+    cloth = _cloth(frames=3)
+    draw([Shape(cloth[0], cloth.faces)], View().around(cloth[0]), (4, 4))
+    _ = pliant.TriMesh(cloth.faces).vertex_faces
+    with _with_trees():
+        for _ in scan_frames(Sequence(_TWO, _FLAT[None]), find="intersections", threads=1):
+            pass
+        for _ in scan_frames(cloth, threads=1):
+            pass
+        for _ in scan_frames(cloth, threads=1, tuning=pliant.Tuning(culling="cones+front")):
+            pass
+
+
+def resolve() -> None:
+    low, high = np.repeat([[0.0, 0, 0], [0, 0, 1]], 3, axis=0), np.repeat([[0.0, 0, 0], [0, 0, -1]], 3, axis=0)
+    with _with_trees():
+        pliant.resolve(_TWO, _FLAT + low, _FLAT + high, threads=1)
+
+
+def simulate() -> None:
+    resolve()
+    with _with_trees():
+        for _ in pliant.simulated.setup("cloth_ball", 200).begin().frames(3):
+            pass
+
+
+def volumes() -> None:
+    tetrahedron = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    mesh = pliant.VolumeMesh({"tetra": [[0, 1, 2, 3], [4, 5, 6, 7]]})
+    x0, x1 = np.concatenate([tetrahedron, tetrahedron + 2.0]), np.concatenate([tetrahedron, tetrahedron + 0.1])
+    with _with_trees():
+        pliant.ccd(mesh, x0, x1, threads=1)
+        pliant.step(mesh, x0, x1, threads=1)
+    pliant.inside(mesh, x1, threads=1)
+    pliant.inside(mesh.surface(), x1, points=x1[:2] + 0.01, threads=1)
+
+
+def single() -> None:
+    """Pairs of features by themselves, and contact within a distance."""
+    cloth = _cloth()
+    corners_t0, corners_t1 = np.random.default_rng(1).random((2, 20, 4, 3))
+    pliant.vertex_face(corners_t0, corners_t1)
+    pliant.edge_edge(corners_t0, corners_t1)
+    with _with_trees():
+        pliant.ccd(cloth.faces, cloth[0], cloth[1], min_distance=0.01, threads=1)
+        pliant.step(cloth.faces, cloth[0], cloth[1], min_distance=0.01, threads=1)
+
+
+PIECES: dict[str, Callable[[], None]] = {
+    "ccd": ccd,
+    "step": step,
+    "check": check,
+    "near": near,
+    "scan": scan,
+    "small": small,
+    "degenerate": degenerate,
+    "resolve": resolve,
+    "simulate": simulate,
+    "volumes": volumes,
+    "single": single,
+}
+MAIN = ("ccd", "step", "check", "near", "scan", "small", "degenerate")  # of `pliant warm`, without --all

@@ -1,0 +1,72 @@
+"""What `pliant warm` compiles is what queries call, with the types that they call it with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pliant.runtime import jit
+from pliant.warming.pieces import MAIN, PIECES
+
+pytestmark = pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
+
+AHEAD = """
+import sys
+from pliant.warming import kernels
+for one in kernels(sys.argv[1:]):
+    print(one.name, one.types)
+"""
+CALLED = """
+import sys
+import pliant
+{queries}
+for name, module in list(sys.modules.items()):
+    for member in vars(module).values() if name.startswith("pliant.") else ():
+        if getattr(member, "__module__", "") == name and hasattr(member, "overloads"):
+            for types in member.overloads:
+                print(f"{{name}}.{{member.__qualname__}}", types)
+"""
+QUERIES = """
+for triangles in (200, 3000):
+    scene = pliant.scenes.load("twisted_cloth", triangles)
+    for threads in (1, 2):
+        motion = scene.faces, scene.x0, scene.x1
+        assert len(pliant.ccd(*motion, threads=threads))
+        assert pliant.step(*motion, threads=threads).contact is not None
+        assert len(pliant.check(scene.faces, scene.x1, threads=threads))
+        pliant.near(scene.faces, scene.x0, within=0.01, threads=threads)
+"""
+DEMO = """
+from pathlib import Path
+from pliant.report.demo import run
+run(triangles=3000, output=Path("demo"))
+"""
+SIMULATION = """
+for frame in pliant.simulated.setup("cloth_ball", 1000).begin().frames(20):
+    pass
+"""
+
+
+def _lines(script: str, folder: Path, *arguments: str) -> set[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True, text=True, env=environment, cwd=folder, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return {line for line in done.stdout.splitlines() if line.startswith("pliant.")}
+
+
+@pytest.mark.parametrize(
+    ("queries", "pieces"),
+    [(QUERIES, MAIN), (DEMO, MAIN), (SIMULATION, tuple(PIECES))],
+    ids=["queries", "demo", "simulation"],
+)
+def test_nothing_is_left_to_compile(tmp_path: Path, queries: str, pieces: tuple[str, ...]):
+    called = _lines(CALLED.format(queries=queries), tmp_path)
+    assert len(called) > 20
+    assert called - _lines(AHEAD, tmp_path, *pieces) == set()
