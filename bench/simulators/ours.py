@@ -8,7 +8,7 @@ from bench.simulators.scenes import BENDING, DENSITY, FRICTION, POISSON, STIFFNE
 from pliant.simulate import Cloth, Material, Obstacle, Pin, Settings
 
 MATERIAL = Material(
-    DENSITY, STIFFNESS, STIFFNESS, STIFFNESS / (2.0 * (1.0 + POISSON)), POISSON, BENDING, BENDING, friction=FRICTION,
+    DENSITY, STIFFNESS, STIFFNESS, STIFFNESS / (2.0 * (1.0 + POISSON)), POISSON, BENDING, BENDING,
     thickness=THICKNESS,
 )  # fmt: skip
 
