@@ -113,7 +113,8 @@ def pull_links(links, x, x0, slip, is_lagged, gradient):
 @bare_kernel
 def meet_contacts(links, x, x0, inverse_mass, seconds, sweeps, drag):
     """Move x, where inertia and gravity take the vertices, to where contacts with friction alone would let them go: the
-    minimum of inertia and of the energies of contacts, by sweeps over their multipliers. Loads become what they push.
+    minimum of inertia and of the energies of contacts, by sweeps over their multipliers. Loads become what they
+    push, or pushed at x0, if that is more and they still do.
 
     inverse_mass : (n,), of the vertices that may move; those after them do not
     drag : (k, 3), buffer
@@ -125,6 +126,12 @@ def meet_contacts(links, x, x0, inverse_mass, seconds, sweeps, drag):
         for k in range(len(drag)):
             if links.kind[k] == CONTACT:
                 _meet_contact(links, k, x, x0, inverse_mass, per, drag)
+    for k in range(len(drag)):  # what the cloth's own tension presses on is known at the start of the step
+        if links.load[k] > 0.0:
+            missing = links.target[k]
+            for c in range(3):
+                missing -= links.normal[k, c] * _sum(links.weights, x0, links.vertices, k, c)
+            links.load[k] = max(links.load[k], links.stiffness[k] * missing)
 
 
 @helper

@@ -113,25 +113,29 @@ class Minimiser:
         return Outcome(count, linear, moved, False)
 
     def _start(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray) -> float:
-        """Begin where the step does, or where inertia, gravity and contacts alone take the cloth: wherever there is
-        less energy, which it returns.
+        """Begin where the step does, where velocities take the cloth (x as it is given), or gravity too, both as far as
+        contacts alone would let them: wherever there is least energy, which it returns.
 
-        What falls or slides is nearly there; what turns would be far too much stretched. Without the contacts, what
-        strikes a table at an angle began at rest, and four Newton steps left it a third of its speed along the table.
+        What falls or slides is nearly there; what hangs is where velocities alone take it; what turns would be far too
+        much stretched. Without the contacts, what strikes a table at an angle began at rest, and four Newton steps left
+        it a third of its speed along the table.
         """
         n, links, mass = len(step.free), step.links, self.sheet.mass
         inverse_mass = np.divide(1.0, mass, out=np.zeros(n), where=step.free & (mass > 0.0))
-        x[:n][step.free] = step.aim[step.free]
-        drag = np.empty((len(links.kind), 3))
-        meet_contacts(links, x, step.x0, inverse_mass, step.seconds, MEETING, drag)
-        resting = x.copy()
-        resting[:n][step.free] = step.x0[:n][step.free]
-        at_rest = self._energy(step, air, resting, pulls, True)
-        moving = self._energy(step, air, x, pulls, True)
-        if moving <= at_rest:
-            return moving
-        x[:n] = resting[:n]
-        return self._energy(step, air, x, pulls, True)
+        drag, starts = np.empty((len(links.kind), 3)), [step.x0[:n].copy()]
+        for goal in (x[:n].copy(), step.aim):  # loads are those of the second
+            x[:n][step.free] = goal[step.free]
+            meet_contacts(links, x, step.x0, inverse_mass, step.seconds, MEETING, drag)
+            starts.append(x[:n].copy())
+        energies = []
+        for start in starts:
+            x[:n][step.free] = start[step.free]
+            energies.append(self._energy(step, air, x, pulls, True))
+        least = int(np.argmin(energies))
+        if least < 2:  # not where it is now
+            x[:n][step.free] = starts[least][step.free]
+            self._energy(step, air, x, pulls, True)
+        return energies[least]
 
     def _gradient(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray) -> np.ndarray:
         """(n, 3), at the positions of the last energy; writes the Hessian into blocks."""
