@@ -156,6 +156,12 @@ def test_random_steps(part):
     assert changed > 6
 
 
+@pytest.mark.parametrize("seed", [352, 897])
+def test_loose_points_may_lie_on_loose_edges(seed):
+    """Their end was free, since no contact is of a point and an edge, and was refused as the next start."""
+    try_case(seed)
+
+
 @pytest.mark.long
 def test_a_thousand_random_steps():
     for seed in range(90, 1090):

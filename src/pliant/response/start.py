@@ -28,12 +28,22 @@ class Starts:
         found = detector.intersections(x0, progress=progress)
         free = ~is_driven[corners[found.faces]].all(axis=(1, 2))
         pairs = found.faces[free]
+        pairs = pairs[self._are_kept_apart(corners, pairs)]
         if len(pairs):
             self._raise_tangled(corners, pairs)
         volume = self._detector._tested.volume
         if volume is not None:
             cells = inverted(volume, x0)
             _require_upright(cells[~is_driven[volume._corners[cells]].all(axis=1)])
+
+    def _are_kept_apart(self, corners: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """(k,) bool: which pairs of elements, (k, 2), the contacts of vertices and faces, and of edges, keep apart: not
+        loose points and what has no face, nor loose edges with a common vertex, folded onto each other."""
+        mesh = self._detector._at_rest.topology.tested.features
+        face_count, edge_count = len(mesh.faces), len(mesh.loose_edges)
+        loose, is_point = pairs >= face_count, pairs >= face_count + edge_count
+        meet = (corners[pairs[:, 0], :, None] == corners[pairs[:, 1], None, :]).any(axis=(1, 2))
+        return ~(loose.all(axis=1) & (is_point.any(axis=1) | meet))
 
     def _raise_tangled(self, corners: np.ndarray, pairs: np.ndarray) -> None:
         sides = np.sort(corners[pairs], axis=2)

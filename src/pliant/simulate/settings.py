@@ -35,7 +35,8 @@ class Settings:
         s, the longest time step; frames are divided into steps of equal length. "adaptive": as long as no vertex of the
         cloth moves further than the mean edge, 1/1920 to 1/60 s.
     newton : int
-        Newton steps in a time step, at most.
+        Newton steps in a time step, at most; up to three times as many while they still move a vertex further than the
+        mean edge.
     tolerance : float
         They end when the next one would gain less energy than the cloth has when it moves by this part of the mean
         length of the edges in a step, or at half of the speed of a fall of one step. Cloth that falls
