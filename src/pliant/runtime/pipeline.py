@@ -6,7 +6,7 @@ calls, and never runs it: what is linked into a kernel is what the machine code 
 Helpers are optimized before they are linked, all the same. To optimize once, in the kernel, did not compile faster by
 more than runs differ, and what came out was slower: `ccd` took 1.4 to 1.5 times as long.
 
-Libraries and flags of numba are not documented; they have been as they are since 0.53.
+Libraries and flags of numba are not documented: tried with 0.61.2 and 0.68.1.
 """
 
 from __future__ import annotations
