@@ -34,6 +34,7 @@ from pliant.hierarchy.front import ABOVE_LEAVES, Front
 from pliant.hierarchy.traverse import ALL
 from pliant.results.contacts import Contacts, Step
 from pliant.runtime.arrays import Buffers
+from pliant.runtime.processes import expect
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 
@@ -371,6 +372,7 @@ class _Trial:
         self._work[query] = work
         if self.saved > PATCHES * size and work > 2 * CONES * size:
             self.is_on, self.saved = True, 0.0
+            expect("cones")
 
     def give_up(self, size: int) -> None:
         """Not so soon again."""

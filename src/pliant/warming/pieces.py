@@ -81,7 +81,12 @@ def scan() -> None:
             pass
         for _ in scan_frames(cloth, threads=1):
             pass
-        for _ in scan_frames(cloth, threads=1, tuning=pliant.Tuning(culling="cones+front")):
+
+
+def cones() -> None:
+    """Normal cones, which a detector tries after some frames."""
+    with _with_trees():
+        for _ in scan_frames(_cloth(frames=3), threads=1, tuning=pliant.Tuning(culling="cones+front")):
             pass
 
 
@@ -126,6 +131,7 @@ PIECES: dict[str, Callable[[], None]] = {
     "check": check,
     "near": near,
     "scan": scan,
+    "cones": cones,
     "small": small,
     "degenerate": degenerate,
     "resolve": resolve,
@@ -133,4 +139,4 @@ PIECES: dict[str, Callable[[], None]] = {
     "volumes": volumes,
     "single": single,
 }
-MAIN = ("ccd", "step", "check", "near", "scan", "small", "degenerate")  # of `pliant warm`, without --all
+MAIN = ("ccd", "step", "check", "near", "scan", "cones", "small", "degenerate")  # of `pliant warm`, without --all
