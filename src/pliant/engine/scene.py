@@ -14,8 +14,8 @@ from pliant.bounds.kdops import bound_union, bound_vertices, unbounded
 from pliant.engine.assignment import Assignment, FittedFeatures, Places, assigned
 from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
-from pliant.hierarchy.build import Tree, centres_of, fit_nodes, label_ranges, split_elements
-from pliant.hierarchy.discs import split_into_patches
+from pliant.hierarchy.build import Tree, fit_nodes, label_ranges, split_elements
+from pliant.hierarchy.discs import centres_of, split_into_patches
 from pliant.hierarchy.traverse import ALL, PairTree, all_roles
 from pliant.mesh.features import Elements, faces_of
 from pliant.mesh.patches import Patches, patches_of, twins_of

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.arithmetic.vec3 import cross, dot, max_norm, scale, sub
-from pliant.filters.axes.adjacent import apart_but_for_common, common_corner
+from pliant.filters.axes.adjacent import apart_but_for_common, common_corners
 from pliant.filters.axes.lanes import (
     ABOVE,
     BEST,
@@ -85,29 +85,41 @@ def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
     paper 002: during the whole motion all corners of one are on one side of the plane of the other. What has no normal,
     a loose edge or point, has no plane, but can be on one side of another's.
     """
-    block, kept = np.empty(BLOCK, np.float32), 0
-    if not by_planes:
-        for first in range(0, count, LANES):
-            some = pairs[first : min(first + LANES, count)]
-            _relax_centres(points, padding, some, block, 1)
-            for lane in range(len(some)):
-                pairs[kept, 0], pairs[kept, 1] = some[lane, 0], some[lane, 1]
-                kept += block[BEST + lane] < ONE
-        count, kept = kept, 0
-    held, lanes = np.empty((LANES, 2), np.int32), 0
+    block, held, lanes, kept = np.empty(BLOCK, np.float32), np.empty((LANES, 2), np.int32), 0, 0
+    left, more = np.empty((2 * LANES, 2), np.int32), 0  # of those that the line between the centres leaves
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
-        common = common_corner(corners, i, j)
-        if common < 0:
+        common = common_corners(corners, i, j)
+        if common == 0:
             held[lanes, 0], held[lanes, 1] = i, j
             lanes += 1
+            if lanes == LANES:
+                more = _hold_back(points, padding, held, block, by_planes, left, more)
+                lanes = 0
+                if more >= LANES:
+                    kept = _cull_held(points, largest, padding, left[more - LANES : more], block, by_planes, pairs, kept)
+                    more -= LANES
         elif by_planes or not apart_but_for_common(points, (i, j), common, largest, _gap(padding, i, j)):
             pairs[kept, 0], pairs[kept, 1] = i, j  # they touch, now and always
             kept += 1
-        if lanes == LANES:
-            kept = _cull_held(points, largest, padding, held, block, by_planes, pairs, kept)
-            lanes = 0
-    return _cull_held(points, largest, padding, held[:lanes], block, by_planes, pairs, kept)
+    more = _hold_back(points, padding, held[:lanes], block, by_planes, left, more)
+    for first in range(0, more, LANES):
+        some = left[first : min(first + LANES, more)]
+        kept = _cull_held(points, largest, padding, some, block, by_planes, pairs, kept)
+    return kept
+
+
+@helper
+def _hold_back(points, padding, pairs, block, by_planes, left, more):
+    """Add those pairs to the others in left that the line between the centres, corrected once, does not separate;
+    returns how many are there."""
+    one_copy()
+    if not by_planes:
+        _relax_centres(points, padding, pairs, block, 1)
+    for lane in range(len(pairs)):
+        left[more, 0], left[more, 1] = pairs[lane, 0], pairs[lane, 1]
+        more += by_planes or block[BEST + lane] < ONE
+    return more
 
 
 @helper
@@ -147,8 +159,8 @@ def cull_resting_elements(corners, points, largest, padding, pairs, count, by_pl
     kept = 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
-        common, gap = common_corner(corners, i, j), _gap(padding, i, j)
-        if common >= 0:
+        common, gap = common_corners(corners, i, j), _gap(padding, i, j)
+        if common > 0:
             surely_apart = not by_planes and apart_but_for_common(points, (i, j), common, largest, gap)
         else:
             a, b = _corners(points, i, 0), _corners(points, j, 0)
