@@ -28,7 +28,7 @@ from pliant.engine.travel import Travel
 from pliant.engine.verified import Meeting, meeting_in, verified_positions
 from pliant.engine.walk import SEEDS, Sink, walk
 from pliant.engine.wanted import Wanted
-from pliant.hierarchy.build import REBUILD_RATIO, tree_cost
+from pliant.hierarchy.build import LARGEST_LEAF, LARGEST_OF_PAIRS, REBUILD_RATIO, tree_cost
 from pliant.hierarchy.carrying import carried
 from pliant.hierarchy.front import ABOVE_LEAVES, Front
 from pliant.hierarchy.traverse import ALL
@@ -38,7 +38,7 @@ from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 
 # Comparisons that take as long as ...
-BUILDING = 31  # ... to build the tree, for each element,
+BUILDING = 17  # ... to build the tree, for each element,
 PATCHES = 140  # ... a tree of patches with their contours,
 CONES = 14  # ... the cones and contours of a frame,
 EMITTED = 12  # ... what becomes of a pair of elements that comes out of the walk.
@@ -242,7 +242,8 @@ class Engine:
         new.mark, new._cones = self.mark, copy(self._cones)
         moved = None
         if tree is not None:
-            moved = carried(tree.hierarchy.tree, old_of_new, topology.elements.corners, vertex_count)
+            largest = LARGEST_OF_PAIRS if tree.hierarchy.patches is None else LARGEST_LEAF
+            moved = carried(tree.hierarchy.tree, old_of_new, topology.elements.corners, vertex_count, largest)
         if tree is not None and moved is not None:
             # A front leaves out what was not wanted, and labels are others now.
             new._tree = tree.with_elements(
@@ -332,7 +333,8 @@ class Engine:
             yield None
             return
         fronts = self._tree.fronts
-        front = fronts.pop(query, None) or Front(fitted.pair_tree, plan.wanted, SEEDS, self.above_leaves)
+        above = self.above_leaves if plan.has_cones else self.above_leaves // 2  # leaves of patches are smaller
+        front = fronts.pop(query, None) or Front(fitted.pair_tree, plan.wanted, SEEDS, above)
         yield front
         front.renew()
         fronts[query] = front

@@ -17,9 +17,12 @@ from pliant.runtime.arrays import New
 from pliant.runtime.jit import kernel
 from pliant.runtime.threads import SERIAL, ThreadPool
 
-# Elements of a leaf: from LEAF_SIZE / 2 to LEAF_SIZE. Measured on cloth-ball, traversal with 2, 4, 8: see bench/README.
+# Elements of a leaf: from half of it up to it. One by one, for what is searched for a point, and for patches.
 LEAF_SIZE = 4
 LARGEST_LEAF = 2 * LEAF_SIZE  # where patches are kept whole
+# For walks over pairs, which compare eight of them at once: see bench/README.
+LEAF_OF_PAIRS = 24
+LARGEST_OF_PAIRS = 2 * LEAF_OF_PAIRS  # of a mesh that has changed
 # A refitted tree is rebuilt when its cost has grown so much against what it was built with: from there on, walks in
 # it have half as many comparisons again (scenes of 20,000 triangles: cloth in the wind 1.6 times at a ratio of 1.2, an
 # explosion 1.7 at 1.23, sheets that pass each other 2.5 at 1.26), which is what building costs.
@@ -34,18 +37,18 @@ class Tree(NamedTuple):
     depth: int
 
 
-def depth_for(count: int) -> int:
-    """Levels below the root, such that leaves have from LEAF_SIZE / 2 to LEAF_SIZE elements."""
+def depth_for(count: int, leaf_size: int) -> int:
+    """Levels below the root, such that leaves have from leaf_size / 2 to leaf_size elements."""
     depth = 0
-    while (count >> depth) >= LEAF_SIZE:
+    while (count >> depth) >= leaf_size:
         depth += 1
     return depth
 
 
-def split_elements(element_bounds: np.ndarray, pool: ThreadPool) -> Tree:
+def split_elements(element_bounds: np.ndarray, pool: ThreadPool, leaf_size: int = LEAF_SIZE) -> Tree:
     """The tree over elements with the given bounds, (k, 2 axes)."""
     count = len(element_bounds)
-    depth = depth_for(count)
+    depth = depth_for(count, leaf_size)
     rows, top = rows_of(element_bounds, pool), top_levels(count, depth)
     words = rows.view(np.int64)
     for level in range(top):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.hierarchy.build import LARGEST_LEAF, Tree, depth_for, top_levels
+from pliant.hierarchy.build import LARGEST_LEAF, LEAF_SIZE, Tree, depth_for, top_levels
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.threads import ThreadPool
 
@@ -35,7 +35,7 @@ def split_into_patches(centres: np.ndarray, twin: np.ndarray, pool: ThreadPool) 
     twin : (3 k,) the side of the neighbour, 3 * element + corner, at each side; < 0 where there is none
     """
     count = len(centres)
-    depth = depth_for(count)
+    depth = depth_for(count, LEAF_SIZE)
     work = _Work(
         twin // 3, centres, np.ones(count, np.int32), np.empty((count, 4)), np.empty(count, np.int32),
         np.empty((count, 2), np.int32),

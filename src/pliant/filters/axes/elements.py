@@ -85,41 +85,50 @@ def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
     paper 002: during the whole motion all corners of one are on one side of the plane of the other. What has no normal,
     a loose edge or point, has no plane, but can be on one side of another's.
     """
-    block, held, lanes, kept = np.empty(BLOCK, np.float32), np.empty((LANES, 2), np.int32), 0, 0
+    block, held, kept = np.empty(BLOCK, np.float32), np.empty((LANES, 2), np.int32), 0
     left, more = np.empty((2 * LANES, 2), np.int32), 0  # of those that the line between the centres leaves
-    for p in range(count):
-        i, j = pairs[p, 0], pairs[p, 1]
-        common = common_corners(corners, i, j)
-        if common == 0:
-            held[lanes, 0], held[lanes, 1] = i, j
-            lanes += 1
-            if lanes == LANES:
-                more = _hold_back(points, padding, held, block, by_planes, left, more)
-                lanes = 0
-                if more >= LANES:
-                    kept = _cull_held(points, largest, padding, left[more - LANES : more], block, by_planes, pairs, kept)
-                    more -= LANES
-        elif by_planes or not apart_but_for_common(points, (i, j), common, largest, _gap(padding, i, j)):
-            pairs[kept, 0], pairs[kept, 1] = i, j  # they touch, now and always
-            kept += 1
-    more = _hold_back(points, padding, held[:lanes], block, by_planes, left, more)
-    for first in range(0, more, LANES):
-        some = left[first : min(first + LANES, more)]
-        kept = _cull_held(points, largest, padding, some, block, by_planes, pairs, kept)
-    return kept
+    few = False  # are adjacent
+    for first in range(0, count, LANES):
+        lanes = min(LANES, count - first)
+        for lane in range(lanes):
+            held[lane, 0], held[lane, 1] = pairs[first + lane, 0], pairs[first + lane, 1]
+        # Most of the others are settled by the line between the centres, for less than it takes to tell them apart.
+        rest = _keep_inseparable(points, padding, held[:lanes], block) if few and not by_planes else lanes
+        separate = adjacent = 0
+        for lane in range(rest):
+            i, j = held[lane, 0], held[lane, 1]
+            common = common_corners(corners, i, j)
+            held[separate, 0], held[separate, 1] = i, j
+            if common == 0:
+                separate += 1
+                continue
+            adjacent += 1
+            if by_planes or not apart_but_for_common(points, (i, j), common, largest, _gap(padding, i, j)):
+                pairs[kept, 0], pairs[kept, 1] = i, j  # they touch, now and always
+                kept += 1
+        if not few and not by_planes:
+            separate = _keep_inseparable(points, padding, held[:separate], block)
+        few = 2 * adjacent < lanes
+        for lane in range(separate):
+            left[more, 0], left[more, 1] = held[lane, 0], held[lane, 1]
+            more += 1
+        if more >= LANES:
+            more -= LANES
+            kept = _cull_held(points, largest, padding, left[more : more + LANES], block, by_planes, pairs, kept)
+    return _cull_held(points, largest, padding, left[:more], block, by_planes, pairs, kept)
 
 
 @helper
-def _hold_back(points, padding, pairs, block, by_planes, left, more):
-    """Add those pairs to the others in left that the line between the centres, corrected once, does not separate;
-    returns how many are there."""
+def _keep_inseparable(points, padding, pairs, block):
+    """Move the pairs that the line between the centres, corrected once, does not separate to the front; returns how
+    many there are."""
     one_copy()
-    if not by_planes:
-        _relax_centres(points, padding, pairs, block, 1)
+    _relax_centres(points, padding, pairs, block, 1)
+    kept = 0
     for lane in range(len(pairs)):
-        left[more, 0], left[more, 1] = pairs[lane, 0], pairs[lane, 1]
-        more += by_planes or block[BEST + lane] < ONE
-    return more
+        pairs[kept, 0], pairs[kept, 1] = pairs[lane, 0], pairs[lane, 1]
+        kept += block[BEST + lane] < ONE
+    return kept
 
 
 @helper
