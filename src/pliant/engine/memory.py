@@ -38,7 +38,7 @@ from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 
 # Comparisons that take as long as ...
-BUILDING = 17  # ... to build the tree, for each element,
+BUILDING = 31  # ... to build the tree, for each element,
 PATCHES = 140  # ... a tree of patches with their contours,
 CONES = 14  # ... the cones and contours of a frame,
 EMITTED = 12  # ... what becomes of a pair of elements that comes out of the walk.
