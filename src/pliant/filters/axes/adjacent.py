@@ -13,9 +13,8 @@ from pliant.arithmetic.vec3 import add, dot, scale, sub
 from pliant.filters.axes.separation import across, surely_above
 from pliant.runtime.jit import helper, in_line
 
-
-# How far the two axes of a common side are turned towards it, in parts of its length: so much may be lost of how far the
-# third corners are beyond it, and so far it may turn during the motion.
+# How far the two axes of a common side are turned towards it, in parts of its length: so much may be lost of how far
+# the third corners are beyond it, and so far it may turn during the motion.
 TILT = 0.25
 SEPARATE, VERTEX, SIDE, NEITHER = 0, 1, 2, 3  # what two elements have in common
 
@@ -44,12 +43,11 @@ def common_corners(corners, i, j):
     adjacent."""
     a, b, c = corners[j, 0], corners[j, 1], corners[j, 2]
     u, v, w = corners[i, 0], corners[i, 1], corners[i, 2]
-    of_i = ((u == a) | (u == b) | (u == c)) + 2 * ((v == a) | (v == b) | (v == c)) + 4 * ((w == a) | (w == b) | (w == c))
-    if of_i == 0:  # one branch instead of nine
+    of_u, of_v, of_w = (u == a) | (u == b) | (u == c), (v == a) | (v == b) | (v == c), (w == a) | (w == b) | (w == c)
+    if not (of_u | of_v | of_w):  # one branch instead of nine
         return 0
-    return of_i + 8 * ((u == a) | (v == a) | (w == a)) + 16 * ((u == b) | (v == b) | (w == b)) + (
-        32 * ((u == c) | (v == c) | (w == c))
-    )
+    of_a, of_b, of_c = (u == a) | (v == a) | (w == a), (u == b) | (v == b) | (w == b), (u == c) | (v == c) | (w == c)
+    return 1 * of_u + 2 * of_v + 4 * of_w + 8 * of_a + 16 * of_b + 32 * of_c
 
 
 @helper
@@ -95,8 +93,8 @@ def _apart_but_for_side(a, b, c, d, largest, gap):
     """Elements a b c and a b d.
 
     Proved where d, a, b, c follow each other along one axis, and d, b, a, c along another one: along the first, c is
-    beyond a, b and d, these are beyond d, and b c is beyond a d; along the second, a c is beyond b d. More pairs without
-    a common vertex there are not. Both axes are the way from d to c across the side, turned a little towards b or a.
+    beyond a, b and d, these are beyond d, and b c is beyond a d; along the second, a c is beyond b d. There are no more
+    pairs without a common vertex. Both axes are the way from d to c across the side, turned a little towards b or a.
     """
     in_line()
     side = sub(b, a)
