@@ -28,7 +28,7 @@ from pliant.engine.travel import Travel
 from pliant.engine.verified import Meeting, meeting_in, verified_positions
 from pliant.engine.walk import SEEDS, Sink, walk
 from pliant.engine.wanted import Wanted
-from pliant.hierarchy.build import REBUILD_RATIO, tree_cost
+from pliant.hierarchy.build import LARGEST_LEAF, LARGEST_OF_PAIRS, REBUILD_RATIO, tree_cost
 from pliant.hierarchy.carrying import carried
 from pliant.hierarchy.front import ABOVE_LEAVES, Front
 from pliant.hierarchy.traverse import ALL
@@ -243,7 +243,8 @@ class Engine:
         new.mark, new._cones = self.mark, copy(self._cones)
         moved = None
         if tree is not None:
-            moved = carried(tree.hierarchy.tree, old_of_new, topology.elements.corners, vertex_count)
+            largest = LARGEST_OF_PAIRS if tree.hierarchy.patches is None else LARGEST_LEAF
+            moved = carried(tree.hierarchy.tree, old_of_new, topology.elements.corners, vertex_count, largest)
         if tree is not None and moved is not None:
             # A front leaves out what was not wanted, and labels are others now.
             new._tree = tree.with_elements(
@@ -339,7 +340,8 @@ class Engine:
             yield None
             return
         fronts = self._tree.fronts
-        front = fronts.pop(query, None) or Front(fitted.pair_tree, plan.wanted, SEEDS, self.above_leaves)
+        above = self.above_leaves if plan.has_cones else self.above_leaves // 2  # leaves of patches are smaller
+        front = fronts.pop(query, None) or Front(fitted.pair_tree, plan.wanted, SEEDS, above)
         yield front
         front.renew()
         fronts[query] = front
