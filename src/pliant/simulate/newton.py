@@ -8,14 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.runtime.jit import kernel
+from pliant.runtime.simd import BLOCK
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.air import Air
-from pliant.simulate.bending import Bending, BendingStep
+from pliant.simulate.bending import Bending
+from pliant.simulate.bending_step import BendingStep
+from pliant.simulate.coarse import prepare_levels
 from pliant.simulate.levels import levels_of
 from pliant.simulate.linear import System
 from pliant.simulate.links import Links, meet_contacts, pull_links, pulling
 from pliant.simulate.membrane import Membrane, MembraneStep
-from pliant.simulate.multilevel import prepare_levels, room_for, solve_multilevel
+from pliant.simulate.multilevel import room_for, solve_multilevel
 
 _HALVINGS = 6  # of a Newton step that would gain energy
 _ROUNDING = 1e-10  # relative, of sums of energies
@@ -85,7 +88,7 @@ class Minimiser:
         n = len(sheet.mass)
         self.sheet, self._pool = sheet, pool
         self.membrane, self.bending = MembraneStep(sheet.membrane, pool), BendingStep(sheet.bending, n, pool)
-        self._blocks, self._room = np.empty((len(sheet.membrane.rows.columns), 3, 3)), room_for(n)
+        self._blocks, self._room = np.empty((len(sheet.membrane.rows.columns), BLOCK)), room_for(n)
         self._change, self._free, self._levels = np.zeros((n, 3)), np.zeros(n, bool), ()
 
     def solve(self, step: Step, air: Air, tolerances: Tolerances, x: np.ndarray) -> Outcome:
@@ -150,13 +153,13 @@ class Minimiser:
     def _newton_step(self, step: Step, gradient: np.ndarray, tolerances: Tolerances) -> int:
         bending = self.sheet.bending
         system = System(
-            self.sheet.membrane.rows, self._blocks, bending.rows, bending.values, self.bending.scale(step.seconds),
-            pulling(step.links), step.free,
+            self.sheet.membrane.rows, self._blocks, bending.rows, self.bending.hessian(step.seconds),
+            1.0 / step.seconds, pulling(step.links), step.free,
         )  # fmt: skip
         if not self._levels or not np.array_equal(self._free, step.free):
             self._free = step.free.copy()
-            self._levels = levels_of(system.rows, system.bend_rows, system.bend_values, self._free)
-        prepare_levels(system, self._levels)
+            self._levels = levels_of(system.rows, system.bend_rows, (bending.values, bending.viscous), self._free)
+        prepare_levels(system, self._levels, self._pool)
         limits = (tolerances.linear, 0.0, tolerances.most)
         return solve_multilevel(system, self._levels, gradient, limits, self._room, self._change, self._pool)
 
@@ -212,12 +215,12 @@ def _add_diagonal(state, seconds, diagonal, gradient, blocks):
         gradient[v, 0] += m * (x[v, 0] - aim[v, 0]) - (drag[v, 0] * a + drag[v, 1] * b + drag[v, 2] * c)
         gradient[v, 1] += m * (x[v, 1] - aim[v, 1]) - (drag[v, 1] * a + drag[v, 3] * b + drag[v, 4] * c)
         gradient[v, 2] += m * (x[v, 2] - aim[v, 2]) - (drag[v, 2] * a + drag[v, 4] * b + drag[v, 5] * c)
-        blocks[k, 0, 0] += m + per * drag[v, 0]
-        blocks[k, 0, 1] += per * drag[v, 1]
-        blocks[k, 0, 2] += per * drag[v, 2]
-        blocks[k, 1, 0] += per * drag[v, 1]
-        blocks[k, 1, 1] += m + per * drag[v, 3]
-        blocks[k, 1, 2] += per * drag[v, 4]
-        blocks[k, 2, 0] += per * drag[v, 2]
-        blocks[k, 2, 1] += per * drag[v, 4]
-        blocks[k, 2, 2] += m + per * drag[v, 5]
+        blocks[k, 0] += m + per * drag[v, 0]
+        blocks[k, 4] += per * drag[v, 1]
+        blocks[k, 8] += per * drag[v, 2]
+        blocks[k, 1] += per * drag[v, 1]
+        blocks[k, 5] += m + per * drag[v, 3]
+        blocks[k, 9] += per * drag[v, 4]
+        blocks[k, 2] += per * drag[v, 2]
+        blocks[k, 6] += per * drag[v, 4]
+        blocks[k, 10] += m + per * drag[v, 5]
