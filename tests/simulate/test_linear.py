@@ -47,7 +47,7 @@ def system(cells: int, link_count: int = 0, pinned: int = 3) -> System:
     free = np.ones(n, bool)
     free[rng.choice(n, pinned, replace=False)] = False
     links = joined([contact_links(n, link_count, rng)]) if link_count else no_links()
-    return System(rows, blocks, bending.rows, bending.values + 100.0 * bending.viscous, 100.0, links, free)
+    return System(rows, blocks, bending.rows, 1.05 * bending.values, 100.0, links, free)
 
 
 def dense(one: System) -> np.ndarray:

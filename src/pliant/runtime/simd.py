@@ -2,7 +2,8 @@
 
 Coordinates are in tables of four columns, the last of which is 0: (x, y, z, 0). LLVM does not make such instructions of
 three products that stand beside each other, so loops over the entries of a row are written in its language here. The
-sums have the bits of the plain loops, which stand for them where code is interpreted or indices are checked.
+sums have the bits of the plain loops, which stand for them where code is interpreted or indices are checked. Blocks
+are of single or double precision, sums of double.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ def _plain_blocks(columns, blocks, x, first, last):
     for k in range(first, last):
         j = columns[k]
         p0, p1, p2 = x[j, 0], x[j, 1], x[j, 2]
-        a += blocks[k, 0] * p0 + blocks[k, 4] * p1 + blocks[k, 8] * p2
-        b += blocks[k, 1] * p0 + blocks[k, 5] * p1 + blocks[k, 9] * p2
-        c += blocks[k, 2] * p0 + blocks[k, 6] * p1 + blocks[k, 10] * p2
+        a += float(blocks[k, 0]) * p0 + float(blocks[k, 4]) * p1 + float(blocks[k, 8]) * p2
+        b += float(blocks[k, 1]) * p0 + float(blocks[k, 5]) * p1 + float(blocks[k, 9]) * p2
+        c += float(blocks[k, 2]) * p0 + float(blocks[k, 6]) * p1 + float(blocks[k, 10]) * p2
     return a, b, c
 
 
@@ -51,7 +52,7 @@ def _plain_gather(columns, values, blocks, first, last, out, row):
     for i in range(BLOCK):
         total = 0.0
         for k in range(first, last):
-            total += values[k] * blocks[columns[k], i]
+            total += values[k] * float(blocks[columns[k], i])
         out[row, i] = total
 
 
@@ -63,7 +64,7 @@ def _block_row(_typing_context: Any, columns: Any, blocks: Any, x: Any, first: A
         loop = _Loop(context, builder, signature.args, arguments)
         total = loop.zeros(1)
         with loop.entries(3, 4) as k:
-            of_row = loop.row(0, 2, k, WIDTH)
+            of_row = loop.row(0, k, WIDTH)
             products = [
                 builder.fmul(loop.lane(1, loop.times(k, BLOCK), WIDTH * c), loop.spread(2, of_row, c)) for c in range(3)
             ]
@@ -81,7 +82,7 @@ def _number_row(_typing_context: Any, columns: Any, values: Any, x: Any, first: 
         loop = _Loop(context, builder, signature.args, arguments)
         total = loop.zeros(1)
         with loop.entries(3, 4) as k:
-            product = builder.fmul(loop.spread(1, k, 0), loop.lane(2, loop.row(0, 2, k, WIDTH), 0))
+            product = builder.fmul(loop.spread(1, k, 0), loop.lane(2, loop.row(0, k, WIDTH), 0))
             builder.store(builder.fadd(builder.load(total[0]), product), total[0])
         return loop.three(total[0], signature.return_type)
 
@@ -98,13 +99,13 @@ def _gather_blocks(
         loop = _Loop(context, builder, signature.args, arguments)
         total = loop.zeros(3)
         with loop.entries(3, 4) as k:
-            of_row, value = loop.row(0, 2, k, BLOCK), loop.spread(1, k, 0)
+            of_row, value = loop.row(0, k, BLOCK), loop.spread(1, k, 0)
             for c, place in enumerate(total):
                 product = builder.fmul(value, loop.lane(2, of_row, WIDTH * c))
                 builder.store(builder.fadd(builder.load(place), product), place)
         at = loop.times(context.cast(builder, arguments[6], signature.args[6], types.intp), BLOCK)
         for c, place in enumerate(total):
-            builder.store(builder.load(place), loop.pointer(5, at, WIDTH * c), align=8)
+            loop.store(builder.load(place), 5, at, WIDTH * c)
         return context.get_dummy_value()
 
     return types.void(columns, values, blocks, first, last, out, row), call
@@ -136,18 +137,26 @@ class _Loop:
     def times(self, k: Any, width: int) -> Any:
         return self._builder.mul(k, ir.Constant(_SIZE, width))
 
-    def row(self, columns: int, table: int, k: Any, width: int) -> Any:
-        """Where the row of a table begins that entry k names."""
-        del table
+    def row(self, columns: int, k: Any, width: int) -> Any:
+        """Where the row of a table of so many columns begins that entry k names."""
         column = self._builder.load(self._builder.gep(self._data[columns], [k]))
         return self.times(self._builder.zext(column, _SIZE), width)
 
     def pointer(self, table: int, at: Any, offset: int) -> Any:
         place = self._builder.gep(self._data[table], [self._builder.add(at, ir.Constant(_SIZE, offset))])
-        return self._builder.bitcast(place, _LANE.as_pointer())
+        number = self._context.get_data_type(self._kinds[table].dtype)
+        return self._builder.bitcast(place, ir.VectorType(number, WIDTH).as_pointer())
 
     def lane(self, table: int, at: Any, offset: int) -> Any:
-        return self._builder.load(self.pointer(table, at, offset), align=8)
+        """Four numbers of a table, as doubles."""
+        lane = self._builder.load(self.pointer(table, at, offset), align=4)
+        return lane if self._kinds[table].dtype == types.float64 else self._builder.fpext(lane, _LANE)
+
+    def store(self, lane: Any, table: int, at: Any, offset: int) -> None:
+        pointer = self.pointer(table, at, offset)
+        if self._kinds[table].dtype != types.float64:
+            lane = self._builder.fptrunc(lane, ir.VectorType(ir.FloatType(), WIDTH))
+        self._builder.store(lane, pointer, align=4)
 
     def spread(self, table: int, at: Any, offset: int) -> Any:
         """One number, four times."""

@@ -36,7 +36,7 @@ class Bending(NamedTuple):
     """What is fixed of all hinges.
 
     rows, values : the Hessian, a scalar for each pair of vertices, (k,) float64
-    viscous : (k,) float64, the same times the damping of the material, s
+    damping : (n,) float64, of the material of each vertex, s: one for all that bend together
     hinges : (h, 4) int32, ends of the side, and the corners across it of both faces
     weights : (h, 4) float64, of the four vertices: L
     faces : (m, 3) int32, hinges of each triangle, -1 at the boundary; after the triangles, hinges by themselves
@@ -47,7 +47,7 @@ class Bending(NamedTuple):
 
     rows: Rows
     values: np.ndarray
-    viscous: np.ndarray
+    damping: np.ndarray
     hinges: np.ndarray
     weights: np.ndarray
     faces: np.ndarray
@@ -83,12 +83,12 @@ def bending_of(
     alone[:, 0] = single
     of_single = np.zeros((len(single), 3, 3))
     of_single[:, 0, 0] = 2.0 / shared[single] * _rigidity(flat, sides[single], materials, kind)
-    damping = np.array([material.damping for material in materials])[kind]
-    damping = np.concatenate((damping, damping[sides[single] // 3].mean(axis=1)))
+    damping = np.zeros(len(rest))
+    damping[faces] = np.array([material.damping for material in materials])[kind, None]
     of_face, stiffness = np.concatenate((of_face, alone)), np.concatenate((stiffness, of_single))
-    rows, values, viscous = _hessian(faces, of_face, (hinges, weights), stiffness, damping, len(rest))
+    rows, values = _hessian(faces, of_face, (hinges, weights), stiffness, len(rest))
     bent = np.zeros(len(hinges)) if shape is None else _lengths(shape, hinges, weights)
-    return Bending(rows, values, viscous, hinges, weights, of_face, stiffness, bent, not bent.any())
+    return Bending(rows, values, damping, hinges, weights, of_face, stiffness, bent, not bent.any())
 
 
 def _hinges(face_edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -195,15 +195,13 @@ def _rigidity(flat: np.ndarray, sides: np.ndarray, materials: list[Material], ki
 
 
 def _hessian(
-    faces: np.ndarray, of_face: np.ndarray, made: tuple[np.ndarray, np.ndarray], stiffness: np.ndarray,
-    damping: np.ndarray, n: int,
-) -> tuple[Rows, np.ndarray, np.ndarray]:  # fmt: skip
-    """L' K L, summed triangle by triangle over its corners and the three across its sides, then hinge by hinge; and the
-    same with the damping of each."""
+    faces: np.ndarray, of_face: np.ndarray, made: tuple[np.ndarray, np.ndarray], stiffness: np.ndarray, n: int
+) -> tuple[Rows, np.ndarray]:
+    """L' K L, summed triangle by triangle over its corners and the three across its sides, then hinge by hinge."""
     hinges, weights = made
     if not len(hinges):
         rows, _ = rows_of(faces, n)
-        return rows, np.zeros(len(rows.columns)), np.zeros(len(rows.columns))
+        return rows, np.zeros(len(rows.columns))
     m, count = len(faces), len(of_face)
     present = of_face >= 0
     own = hinges[of_face]  # (m, 3, 4)
@@ -221,11 +219,7 @@ def _hessian(
     rows, slots = rows_of(stencil, n)
     entries = np.einsum("mha,mhg,mgb->mab", local, stiffness, local)
     there = slots >= 0
-    values, viscous = (
-        np.bincount(slots[there], weights=some[there], minlength=len(rows.columns))
-        for some in (entries, damping[:, None, None] * entries)
-    )
-    return rows, values, viscous
+    return rows, np.bincount(slots[there], weights=entries[there], minlength=len(rows.columns))
 
 
 def _lengths(shape: np.ndarray, hinges: np.ndarray, weights: np.ndarray) -> np.ndarray:

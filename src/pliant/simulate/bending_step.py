@@ -17,53 +17,68 @@ class BendingStep:
         self.bending, self._pool = bending, pool
         n, h = vertex_count, len(bending.hinges)
         self._force, self._energy = np.zeros((n, 3)), np.zeros((n, 2))
-        self._before, self._own, self._moved = np.zeros((n, 3)), np.zeros((n, WIDTH)), np.zeros((n, WIDTH))
+        self._x, self._before, self._pull_before = np.zeros((n, WIDTH)), np.zeros((n, 3)), np.zeros((n, 3))
         self._r, self._normal, self._pull = np.empty((h, 3)), np.empty((h, 8)), np.empty((h, 3))
         self._hessian, self._step = bending.values, np.inf
+        self._viscous = bending.values * np.repeat(bending.damping, np.diff(bending.rows.start))
+
+    @property
+    def parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """(k,) each, values of rows: of bending, and of its damping in a step of a second."""
+        return self.bending.values, self._viscous
 
     def hessian(self, step: float) -> np.ndarray:
         """(k,) the values of rows, with the damping in a step of so many seconds."""
         if step != self._step:
-            self._hessian, self._step = self.bending.values + self.bending.viscous / step, step
+            self._hessian, self._step = self.bending.values + self._viscous / step, step
         return self._hessian
 
     def begin(self, x: np.ndarray) -> None:
         """Positions that the step starts from."""
         self._before[:] = x
+        self._multiply(x, np.inf)
+        self._pull_before[:] = self._force
 
     def energies(self, x: np.ndarray, step: float) -> tuple[float, float]:
         """(elastic energy, what a step of so many seconds adds for viscosity), at x."""
-        bending, rows = self.bending, self.bending.rows
-        self._own[:, :3] = x
-        self._moved[:, :3] = x - self._before
-        made_of = (rows.start, rows.columns, bending.values, bending.viscous)
-        state = (self._own, self._moved, bending.is_flat, 1.0 / step, self._force, self._energy)
-        self._pool.run_range(lambda first, last: _bend_rows(made_of, state, first, last), len(x), 2048)
+        self._multiply(x, step)
         elastic, viscous = self._energy.sum(axis=0).tolist()
-        if not bending.is_flat:
-            elastic = _bent(x, bending, (self._r, self._normal, self._pull), self._force)
+        if not self.bending.is_flat:
+            elastic = _bent(x, self.bending, (self._r, self._normal, self._pull), self._force)
         return elastic, viscous
 
     def add(self, gradient: np.ndarray) -> None:
         """Add the gradient at the positions of ``energies``."""
         gradient += self._force
 
+    def _multiply(self, x: np.ndarray, step: float) -> None:
+        bending, rows = self.bending, self.bending.rows
+        self._x[:, :3] = x
+        made_of = rows.start, rows.columns, bending.values, bending.damping, bending.is_flat or step == np.inf
+        state = self._x, self._before, self._pull_before, 1.0 / step, self._force, self._energy
+        self._pool.run_range(lambda first, last: _bend_rows(made_of, state, first, last), len(x), 2048)
+
 
 @kernel
 def _bend_rows(made_of, state, first, last):
-    """Forces and energies, (n, 2), of vertices: of damping, and of bending where the cloth is flat at rest."""
-    start, columns, values, viscous = made_of
-    x, moved, is_flat, per_second, force, energy = state
+    """Forces and energies, (n, 2), of vertices: of damping, and of bending where the cloth is flat at rest.
+
+    Damping pulls by the difference of two products, that of the start being known: half of the time of a product of its
+    own.
+    """
+    start, columns, values, damping, is_flat = made_of
+    x, before, pull_before, per_second, force, energy = state
     for v in range(first, last):
-        a, b, c = number_row(columns, viscous, moved, start[v], start[v + 1])
-        a, b, c = per_second * a, per_second * b, per_second * c
-        energy[v, 1] = 0.5 * (moved[v, 0] * a + moved[v, 1] * b + moved[v, 2] * c)
-        energy[v, 0] = 0.0
+        a, b, c = number_row(columns, values, x, start[v], start[v + 1])
+        rate = per_second * damping[v]
+        d, e, f = rate * (a - pull_before[v, 0]), rate * (b - pull_before[v, 1]), rate * (c - pull_before[v, 2])
+        energy[v, 0] = 0.5 * (x[v, 0] * a + x[v, 1] * b + x[v, 2] * c)
+        energy[v, 1] = 0.5 * (
+            (x[v, 0] - before[v, 0]) * d + (x[v, 1] - before[v, 1]) * e + (x[v, 2] - before[v, 2]) * f
+        )
         if is_flat:
-            d, e, f = number_row(columns, values, x, start[v], start[v + 1])
-            energy[v, 0] = 0.5 * (x[v, 0] * d + x[v, 1] * e + x[v, 2] * f)
-            a, b, c = a + d, b + e, c + f
-        force[v, 0], force[v, 1], force[v, 2] = a, b, c
+            d, e, f = a + d, b + e, c + f
+        force[v, 0], force[v, 1], force[v, 2] = d, e, f
 
 
 @kernel

@@ -36,7 +36,7 @@ class Level(NamedTuple):
     """A coarser level of c vertices.
 
     hats : how it moves the level below: a row for each vertex of that one; back : the same by its own vertices
-    rows, blocks : its matrix, (k, 12)
+    rows, blocks : its matrix, (k, 12) float32: a preconditioner needs no more
     bend, viscous : (k,) what bending adds to the diagonals of blocks, and what its damping adds in a step of a second
     products : of each block of the upper half, which blocks of the level below it is the sum of, and their weights
     mirror : (k,) int32, of each block, the one across the diagonal
@@ -65,7 +65,7 @@ def levels_of(rows: Rows, bend_rows: Rows, bend: tuple[np.ndarray, np.ndarray], 
         hats, count = _hats(rows, free)
         coarse, products, mirror, bend = _coarse_rows(rows, bend_of, bend, hats, count)
         buffers = np.zeros((3, count, WIDTH))
-        blocks, inverse = np.zeros((len(coarse.columns), BLOCK)), np.zeros((count, 6))
+        blocks, inverse = np.zeros((len(coarse.columns), BLOCK), np.float32), np.zeros((count, 6))
         levels.append(Level(hats, _transposed(hats, count), coarse, blocks, *bend, products, mirror, inverse, *buffers))
         rows = bend_of = coarse
         free = np.ones(count, bool)

@@ -237,6 +237,8 @@ def _sum_rows(membrane, state, first, last, gradient, blocks):
             g2 += pu * u[2] + pv * w[2]
             shear = state[f, 15]
             for j in range(3):
+                if j == i:
+                    continue
                 c, d = membrane.gradient[f, j, 0], membrane.gradient[f, j, 1]
                 k = slots[f, i, j]
                 stress = a * c * state[f, 9] + (a * d + b * c) * state[f, 11] + b * d * state[f, 10]
@@ -247,6 +249,17 @@ def _sum_rows(membrane, state, first, last, gradient, blocks):
                     for q in range(3):
                         blocks[k, 4 * q + p] += left * u[q] + right * w[q]
                     blocks[k, 5 * p] += stress
+        _close_row(blocks, row_start[v], membrane.rows.diagonal[v], row_start[v + 1])
         gradient[v, 0] += g0
         gradient[v, 1] += g1
         gradient[v, 2] += g2
+
+
+@helper
+def _close_row(blocks, first, own, last):
+    """The block on the diagonal: what moves all vertices alike meets no force."""
+    for i in range(BLOCK):
+        total = 0.0
+        for k in range(first, last):
+            total += blocks[k, i]
+        blocks[own, i] = -total

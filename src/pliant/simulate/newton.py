@@ -90,6 +90,8 @@ class Minimiser:
         self.membrane, self.bending = MembraneStep(sheet.membrane, pool), BendingStep(sheet.bending, n, pool)
         self._blocks, self._room = np.empty((len(sheet.membrane.rows.columns), BLOCK)), room_for(n)
         self._change, self._free, self._levels = np.zeros((n, 3)), np.zeros(n, bool), ()
+        self._of_links = 0.0  # energy, of the last one
+        self._likely = 2  # of the starts, which is probably best
 
     def solve(self, step: Step, air: Air, tolerances: Tolerances, x: np.ndarray) -> Outcome:
         """Move the free vertices among x, (N, 3), to the minimum; what is driven is where it ends."""
@@ -111,7 +113,7 @@ class Minimiser:
                 return Outcome(iteration + 1, linear, moved, True)
             before, is_whole = self._back_off(step, air, x, pulls, before)
             if loads_are_due and is_whole and (is_solved or 2 * (iteration + 1) >= tolerances.newton):
-                before, loads_are_due = self._energy(step, air, x, pulls, False), False
+                before, loads_are_due = self._with_new_loads(step, x, pulls, before), False
             count = iteration + 1
         return Outcome(count, linear, moved, False)
 
@@ -130,15 +132,17 @@ class Minimiser:
             x[:n][step.free] = goal[step.free]
             meet_contacts(links, x, step.x0, inverse_mass, step.seconds, MEETING, drag)
             starts.append(x[:n].copy())
-        energies = []
-        for start in starts:
-            x[:n][step.free] = start[step.free]
-            energies.append(self._energy(step, air, x, pulls, True))
+        energies = np.empty(len(starts))
+        order = [k for k in range(len(starts)) if k != self._likely]
+        for k in (*order, self._likely):  # what was least in the step before comes last: what is there is kept then
+            x[:n][step.free] = starts[k][step.free]
+            energies[k] = self._energy(step, air, x, pulls)
         least = int(np.argmin(energies))
-        if least < 2:  # not where it is now
+        if least != self._likely:
+            self._likely = least
             x[:n][step.free] = starts[least][step.free]
-            self._energy(step, air, x, pulls, True)
-        return energies[least]
+            self._energy(step, air, x, pulls)
+        return float(energies[least])
 
     def _gradient(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray) -> np.ndarray:
         """(n, 3), at the positions of the last energy; writes the Hessian into blocks."""
@@ -158,7 +162,7 @@ class Minimiser:
         )  # fmt: skip
         if not self._levels or not np.array_equal(self._free, step.free):
             self._free = step.free.copy()
-            self._levels = levels_of(system.rows, system.bend_rows, (bending.values, bending.viscous), self._free)
+            self._levels = levels_of(system.rows, system.bend_rows, self.bending.parts, self._free)
         prepare_levels(system, self._levels, self._pool)
         limits = (tolerances.linear, 0.0, tolerances.most)
         return solve_multilevel(system, self._levels, gradient, limits, self._room, self._change, self._pool)
@@ -167,21 +171,27 @@ class Minimiser:
         """Halve the Newton step until it gains no energy; the energy, and whether it was not halved."""
         n = len(self._change)
         for halving in range(_HALVINGS):
-            now = self._energy(step, air, x, pulls, True)
+            now = self._energy(step, air, x, pulls)
             if now <= before + _ROUNDING * (abs(before) + abs(now)):
                 return now, halving == 0
             self._change *= 0.5
             x[:n] -= self._change
-        return self._energy(step, air, x, pulls, True), False
+        return self._energy(step, air, x, pulls), False
 
-    def _energy(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray, is_lagged: bool) -> float:
+    def _energy(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray) -> float:
         """Everything that is minimised, at x; pulls gets the gradient of the links."""
         n, seconds = len(self.sheet.mass), step.seconds
         own = np.ascontiguousarray(x[:n])
         total = sum(self.membrane.energies(own, seconds)) + sum(self.bending.energies(own, seconds))
         pulls[:] = 0.0
-        total += pull_links(step.links, x, step.x0, step.slip, is_lagged, pulls)
-        return total + _outer_energy((x, step.x0, step.aim, self.sheet.mass, air.matrix, air.wind), seconds)
+        self._of_links = pull_links(step.links, x, step.x0, step.slip, True, pulls)
+        total += _outer_energy((x, step.x0, step.aim, self.sheet.mass, air.matrix, air.wind), seconds)
+        return total + self._of_links
+
+    def _with_new_loads(self, step: Step, x: np.ndarray, pulls: np.ndarray, before: float) -> float:
+        """The energy at the positions of the last one, ``before``, with the loads of friction that there are."""
+        pulls[:] = 0.0
+        return before - self._of_links + pull_links(step.links, x, step.x0, step.slip, False, pulls)
 
 
 @kernel
