@@ -149,14 +149,18 @@ def _coarse_rows(
     np.cumsum(np.bincount(row, minlength=count), out=start[1:])
     mirror = np.searchsorted(unique, column * count + row).astype(np.int32)
     slots = np.searchsorted(unique, bend_keys)
-    summed = [np.bincount(slots, bend_weight * values[bend_block], minlength=len(unique)) for values in bend]
-    symmetric = tuple(np.where(row <= column, values, values[mirror]) for values in summed)
+
+    def summed(values: np.ndarray) -> np.ndarray:
+        upper = np.bincount(slots, bend_weight * values[bend_block], minlength=len(unique))
+        return np.where(row <= column, upper, upper[mirror])
+
+    coarse_bend = summed(bend[0]), summed(bend[1])
     slots = np.searchsorted(unique, keys)
     order = np.argsort(slots, kind="stable")
     begin = np.zeros(len(unique) + 1, np.int64)
     np.cumsum(np.bincount(slots, minlength=len(unique)), out=begin[1:])
     products = Weights(begin, block[order].astype(np.uint32), weight[order])
-    return Rows(start, column.astype(np.uint32), np.searchsorted(unique, own)), products, mirror, symmetric
+    return Rows(start, column.astype(np.uint32), np.searchsorted(unique, own)), products, mirror, coarse_bend
 
 
 def _products(rows: Rows, hats: Weights, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
