@@ -43,7 +43,9 @@ if TYPE_CHECKING:
         Proximity,
         Step,
     )
+    from pliant.results.contours import Contours, Region
     from pliant.results.resolved import Resolved
+    from pliant.results.untangled import AreaChange, Phase, Untangled
     from pliant.runtime.arrays import (
         DtypeError,
         MaskedError,
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
         VertexIndexError,
     )
     from pliant.runtime.tally import Stage
+    from pliant.untangling.given import LayersError
+    from pliant.untangling.untangle import untangle
 
     dcd = check
     dcd_batch = check_batch
@@ -67,15 +71,18 @@ _HOME = {
     "Accelerated": "pliant.engine.motion",
     "Accuracy": "pliant.engine.plan",
     "Affine": "pliant.engine.motion",
+    "AreaChange": "pliant.results.untangled",
     "CellIndexError": "pliant.mesh.changed.cells",
     "CellTypeError": "pliant.mesh.volumes",
     "Contacts": "pliant.results.contacts",
+    "Contours": "pliant.results.contours",
     "Detector": "pliant.queries.detector",
     "DtypeError": "pliant.runtime.arrays",
     "EDGE_EDGE": "pliant.arithmetic.kinds",
     "InsideCells": "pliant.results.contacts",
     "InsideSurface": "pliant.results.contacts",
     "Intersections": "pliant.results.contacts",
+    "LayersError": "pliant.untangling.given",
     "MaskedError": "pliant.runtime.arrays",
     "MeshDistance": "pliant.results.contacts",
     "MeshError": "pliant.runtime.arrays",
@@ -85,9 +92,11 @@ _HOME = {
     "NearPairs": "pliant.queries.near_pairs",
     "PairContacts": "pliant.results.answers",
     "PairDistances": "pliant.results.answers",
+    "Phase": "pliant.results.untangled",
     "PinchedError": "pliant.response.driven",
     "Proximity": "pliant.results.contacts",
     "RepeatedVertexError": "pliant.mesh.volumes",
+    "Region": "pliant.results.contours",
     "Resolved": "pliant.results.resolved",
     "Resolver": "pliant.response.resolver",
     "Rigid": "pliant.engine.motion",
@@ -105,6 +114,7 @@ _HOME = {
     "TriMesh": "pliant.mesh.triangles",
     "TrianglePairs": "pliant.results.answers",
     "Tuning": "pliant.engine.plan",
+    "Untangled": "pliant.results.untangled",
     "VERTEX_FACE": "pliant.arithmetic.kinds",
     "VertexIndexError": "pliant.runtime.arrays",
     "VolumeMesh": "pliant.mesh.volumes",
@@ -124,6 +134,7 @@ _HOME = {
     "trace_back": "pliant.engine.motion",
     "triangle_distance": "pliant.queries.triangles",
     "triangle_triangle": "pliant.queries.triangles",
+    "untangle": "pliant.untangling.untangle",
     "vertex_face": "pliant.queries.features",
     "vertex_face_distance": "pliant.queries.features",
 }
@@ -151,14 +162,17 @@ __all__ = [
     "Accelerated",
     "Accuracy",
     "Affine",
+    "AreaChange",
     "CellIndexError",
     "CellTypeError",
     "Contacts",
+    "Contours",
     "Detector",
     "DtypeError",
     "InsideCells",
     "InsideSurface",
     "Intersections",
+    "LayersError",
     "MaskedError",
     "MeshDistance",
     "MeshError",
@@ -168,8 +182,10 @@ __all__ = [
     "OptionError",
     "PairContacts",
     "PairDistances",
+    "Phase",
     "PinchedError",
     "Proximity",
+    "Region",
     "RepeatedVertexError",
     "Resolved",
     "Resolver",
@@ -187,6 +203,7 @@ __all__ = [
     "TriMesh",
     "TrianglePairs",
     "Tuning",
+    "Untangled",
     "VertexIndexError",
     "VolumeMesh",
     "ccd",
@@ -215,6 +232,7 @@ __all__ = [
     "trace_back",
     "triangle_distance",
     "triangle_triangle",
+    "untangle",
     "vertex_face",
     "vertex_face_distance",
     "view",
