@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from pliant.queries.insides import inside
     from pliant.queries.near_pairs import NearPairs, StalePairsError
     from pliant.queries.triangles import triangle_distance, triangle_triangle
+    from pliant.queries.windings import winding
     from pliant.response.driven import PinchedError
     from pliant.response.resolver import Resolver
     from pliant.response.resolving import resolve
-    from pliant.results.answers import PairContacts, PairDistances, TrianglePairs
+    from pliant.results.answers import PairContacts, PairDistances, TrianglePairs, Windings
     from pliant.results.contacts import (
         STATUS,
         Contacts,
@@ -108,6 +109,7 @@ _HOME = {
     "VERTEX_FACE": "pliant.arithmetic.kinds",
     "VertexIndexError": "pliant.runtime.arrays",
     "VolumeMesh": "pliant.mesh.volumes",
+    "Windings": "pliant.results.answers",
     "ccd": "pliant.queries.detect",
     "ccd_batch": "pliant.queries.batches",
     "check": "pliant.queries.detect",
@@ -126,6 +128,7 @@ _HOME = {
     "triangle_triangle": "pliant.queries.triangles",
     "vertex_face": "pliant.queries.features",
     "vertex_face_distance": "pliant.queries.features",
+    "winding": "pliant.queries.windings",
 }
 # Other names of the same functions, for good.
 _ALIASES = {
@@ -189,6 +192,7 @@ __all__ = [
     "Tuning",
     "VertexIndexError",
     "VolumeMesh",
+    "Windings",
     "ccd",
     "ccd_batch",
     "characters",
@@ -218,6 +222,7 @@ __all__ = [
     "vertex_face",
     "vertex_face_distance",
     "view",
+    "winding",
 ]
 
 
