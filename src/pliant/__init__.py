@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pliant.engine.plan import Accuracy, Tuning
     from pliant.frames.scanning import Scan, ScannedFrame, scan
     from pliant.frames.sequence import Sequence
+    from pliant.frames.untangled import UntangledFrame, UntangledSequence, untangle_sequence
     from pliant.mesh.changed.cells import CellIndexError
     from pliant.mesh.o_sets import TooManyOrphans
     from pliant.mesh.triangles import TriMesh
@@ -111,6 +112,8 @@ _HOME = {
     "TrianglePairs": "pliant.results.answers",
     "Tuning": "pliant.engine.plan",
     "Untangled": "pliant.results.untangled",
+    "UntangledFrame": "pliant.frames.untangled",
+    "UntangledSequence": "pliant.frames.untangled",
     "VERTEX_FACE": "pliant.arithmetic.kinds",
     "VertexIndexError": "pliant.runtime.arrays",
     "VolumeMesh": "pliant.mesh.volumes",
@@ -132,6 +135,7 @@ _HOME = {
     "triangle_distance": "pliant.queries.triangles",
     "triangle_triangle": "pliant.queries.triangles",
     "untangle": "pliant.untangling.untangle",
+    "untangle_sequence": "pliant.frames.untangled",
     "vertex_face": "pliant.queries.features",
     "vertex_face_distance": "pliant.queries.features",
     "winding": "pliant.queries.windings",
@@ -198,6 +202,8 @@ __all__ = [
     "TrianglePairs",
     "Tuning",
     "Untangled",
+    "UntangledFrame",
+    "UntangledSequence",
     "VertexIndexError",
     "VolumeMesh",
     "Windings",
@@ -228,6 +234,7 @@ __all__ = [
     "triangle_distance",
     "triangle_triangle",
     "untangle",
+    "untangle_sequence",
     "vertex_face",
     "vertex_face_distance",
     "view",
