@@ -14,6 +14,7 @@ THICKNESS = 0.05  # of the median size of a vertex: what resolve aims at
 _STEPS = 30  # at most
 _GAIN = 0.05  # in three steps, below which it ends
 _SMOOTH_EVERY = 3
+_HOME = 0.01  # sizes: what is so near to where it was goes there
 _SWEEPS = 3  # over all edges, in each step
 _POLISH, _POLISH_SWEEPS = 6, 5  # steps at the end, every second one smooths
 
@@ -56,6 +57,8 @@ class _Steps:
         """From x to near aim, with edges restored in so many sweeps."""
         window, aim = self._window, np.array(aim)
         restore_lengths(aim, window.edges, window.lengths, window.held, sweeps)
+        near = np.linalg.norm(aim - window.x, axis=1) < _HOME * window.size
+        aim[near] = window.x[near]
         try:
             return np.array(self._resolver.resolve(x, aim).positions)
         except TangledError:  # it touches, which only a step finds out
