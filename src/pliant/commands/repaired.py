@@ -69,24 +69,17 @@ def write(run: Run, subject: Subject, done: Done, out: Path) -> None:
 
 
 def write_report(run: Run, scene: Scene, done: Done, path: Path, up: Up | None) -> None:
-    """A page with a slider: between before and after of a mesh, along the frames of a sequence."""
-    subject, x = scene.subject, done.x
-    parts = _parts(scene)
-    if len(scene) == 1:
-        x = np.concatenate((scene.frames, done.x))
-    numbers = None if len(scene) == 1 else subject.sequence.numbers
-    sequence = Sequence(scene.faces, x, parts=parts, numbers=numbers, space=subject.sequence.space, name=subject.name)
-    frames = tuple(
-        ScannedFrame(
-            int(number), float(number), None, pliant.check(scene.faces, one, threads=run.threads), (0.0, 0.0), i
-        )
-        for i, (number, one) in enumerate(zip(sequence.numbers.tolist(), x))
-    )
-    options: dict[str, object] = {"moved": _moved_words(scene, done), "sides": _side_words(done)}
-    options["method"] = ", ".join(dict.fromkeys(frame.method for frame in done.frames))
-    verb = "untangle" if len(scene) == 1 else "scan"
-    looks = {"up": up_axis(up, sequence), "verb": verb}
-    write_scan(run, path, Scan(sequence, frames, done.seconds), looks, options)
+    """A page with a slider between before and after: of the mesh, or of the frame in which most has moved."""
+    sequence = scene.subject.sequence
+    place = max(range(len(scene)), key=lambda frame: done.frames[frame].largest)
+    frame, x = done.frames[place], np.stack((scene.frames[place], done.x[place]))
+    name = scene.subject.name if len(scene) == 1 else f"{scene.subject.name}, frame {frame.number}"
+    shown = Sequence(scene.faces, x, parts=_parts(scene), space=sequence.space, name=name)
+    found = [pliant.check(scene.faces, one, threads=run.threads) for one in x]
+    frames = tuple(ScannedFrame(i, float(i), None, hits, (0.0, 0.0), i) for i, hits in enumerate(found))
+    options: dict[str, object] = {"moved": _moved_words(scene, done), "sides": _side_words(done), "how": frame.method}
+    looks = {"up": up_axis(up, sequence), "verb": "untangle"}
+    write_scan(run, path, Scan(shown, frames, done.seconds), looks, options)
 
 
 def _parts(scene: Scene) -> Parts | None:
