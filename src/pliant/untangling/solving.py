@@ -8,10 +8,11 @@ import numpy as np
 
 from pliant.runtime.clocks import Clock
 from pliant.untangling.judging import Limits, beyond
-from pliant.untangling.plans import Reached, Whole, by_fairing, by_regions
+from pliant.untangling.lifting import Whole
+from pliant.untangling.plans import Reached, by_fairing, by_regions
 from pliant.untangling.returning import bring_back
 from pliant.untangling.sides import wrong_side
-from pliant.untangling.window import Window
+from pliant.untangling.window import Window, part_around
 
 PLANS = {"fairing": by_fairing, "regions": by_regions}
 NEAR_ENOUGH = 1.5  # sizes: no vertex moved further, so no other plan is tried
@@ -56,11 +57,13 @@ def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome
 
 def _tried(window: Window, whole: Whole, limits: Limits, reached: Reached, plan: str, clock: Clock) -> Outcome | None:
     """What a plan reached, brought back, without what is beyond the limits; None where nothing is left of it."""
-    x = bring_back(window, reached.x, clock, keeps=reached.pairs > 0)
+    part, rows = part_around(window, reached.x)
+    x = reached.x.copy()
+    x[rows] = bring_back(part, reached.x[rows], clock, keeps=reached.pairs > 0)
     bad = beyond(window.mesh._faces, window.edges, window.x, x, limits)
     if bad.any():
         x = np.where(bad[:, None], window.x, x)
-    pairs = window.count(x) if bad.any() or reached.pairs else 0
+    pairs = window.count(x)
     moved = float((np.linalg.norm(x - window.x, axis=1) / window.size).max(initial=0.0))
     return Outcome(x, pairs, _wrong(window, whole, x), moved, plan)
 
@@ -68,7 +71,5 @@ def _tried(window: Window, whole: Whole, limits: Limits, reached: Reached, plan:
 def _wrong(window: Window, whole: Whole, x: np.ndarray) -> int:
     if not whole.enclosures:
         return 0
-    around = whole.x.copy()
-    around[window.ids] = x
-    found = wrong_side(whole.enclosures, around, window.threads)
+    found = wrong_side(whole.enclosures, whole.around(window, x), window.threads)
     return 0 if found is None else len(found)
