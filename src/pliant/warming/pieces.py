@@ -112,6 +112,7 @@ def volumes() -> None:
         pliant.step(mesh, x0, x1, threads=1)
     pliant.inside(mesh, x1, threads=1)
     pliant.inside(mesh.surface(), x1, points=x1[:2] + 0.01, threads=1)
+    pliant.winding(mesh.surface().faces[1:], x1, np.concatenate([x1[:2] + 0.01, x1[:1] - 1e-12]), threads=1)
 
 
 def single() -> None:
