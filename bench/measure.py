@@ -40,7 +40,7 @@ class Options(NamedTuple):
     scale: bool = False  # the largest scene of paper 004, too
     out: Path | None = None  # where hashes are written
     other: Path | None = None  # has the package of another version
-    only: tuple[str, ...] = ()  # scenes of simulators; all
+    only: tuple[str, ...] = ()  # scenes of simulators, classes of untangle; all
     simulators: tuple[str, ...] = ()  # of the table of simulators; all that are installed
     frames: int | None = None  # of each of its scenes
     limit: float | None = None  # seconds of each of its lines

@@ -26,9 +26,8 @@ def recipes() -> Iterator[Recipe]:
     if folder is not None and (folder / "selfint" / f"{DRESS}.npz").exists():
         named.append(("dress", partial(_dress, 0.0, 0)))
         named += [(f"dress pressed {depth:g} edges", partial(_dress, depth, k)) for k, depth in enumerate(DRESSES, 1)]
-        named += [
-            (f"dress pressed {depth:g} edges all over", partial(_dress, depth, 9, 5.0, -0.2)) for depth in (1.0, 2.0)
-        ]
+        for depth in (1.0, 2.0, 4.0):
+            named.append((f"dress pressed {depth:g} edges all over", partial(_dress, depth, 9, 5.0, -0.2)))
     wearers = ["human"]
     if folder is not None and (folder / "sequences" / f"{RUMBA}.npz").exists():
         wearers.append("rumba")
