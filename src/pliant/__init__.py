@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Step,
     )
     from pliant.results.resolved import Resolved
+    from pliant.results.untangled import Untangled
     from pliant.runtime.arrays import (
         DtypeError,
         MaskedError,
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
         VertexIndexError,
     )
     from pliant.runtime.tally import Stage
+    from pliant.untangling.given import LayersError
+    from pliant.untangling.untangle import untangle
 
     dcd = check
     dcd_batch = check_batch
@@ -76,6 +79,7 @@ _HOME = {
     "InsideCells": "pliant.results.contacts",
     "InsideSurface": "pliant.results.contacts",
     "Intersections": "pliant.results.contacts",
+    "LayersError": "pliant.untangling.given",
     "MaskedError": "pliant.runtime.arrays",
     "MeshDistance": "pliant.results.contacts",
     "MeshError": "pliant.runtime.arrays",
@@ -105,6 +109,7 @@ _HOME = {
     "TriMesh": "pliant.mesh.triangles",
     "TrianglePairs": "pliant.results.answers",
     "Tuning": "pliant.engine.plan",
+    "Untangled": "pliant.results.untangled",
     "VERTEX_FACE": "pliant.arithmetic.kinds",
     "VertexIndexError": "pliant.runtime.arrays",
     "VolumeMesh": "pliant.mesh.volumes",
@@ -124,6 +129,7 @@ _HOME = {
     "trace_back": "pliant.engine.motion",
     "triangle_distance": "pliant.queries.triangles",
     "triangle_triangle": "pliant.queries.triangles",
+    "untangle": "pliant.untangling.untangle",
     "vertex_face": "pliant.queries.features",
     "vertex_face_distance": "pliant.queries.features",
 }
@@ -159,6 +165,7 @@ __all__ = [
     "InsideCells",
     "InsideSurface",
     "Intersections",
+    "LayersError",
     "MaskedError",
     "MeshDistance",
     "MeshError",
@@ -187,6 +194,7 @@ __all__ = [
     "TriMesh",
     "TrianglePairs",
     "Tuning",
+    "Untangled",
     "VertexIndexError",
     "VolumeMesh",
     "ccd",
@@ -215,6 +223,7 @@ __all__ = [
     "trace_back",
     "triangle_distance",
     "triangle_triangle",
+    "untangle",
     "vertex_face",
     "vertex_face_distance",
     "view",

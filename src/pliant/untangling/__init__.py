@@ -1,0 +1,1 @@
+"""Repair of what intersects: vertices move, connectivity stays."""

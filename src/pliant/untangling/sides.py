@@ -1,0 +1,168 @@
+"""On which side what belongs: by closed surfaces, by layers; and which vertices are on the wrong one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.mesh.triangles import TriMesh
+from pliant.mesh.welding import weld
+from pliant.queries.enclosures import enclosed
+from pliant.untangling.given import Given
+
+_NEARLY = 0.03  # of its edges at most are on the boundary of a surface that is nearly closed
+_SAMPLES = 64  # points that decide which way an open layer is turned
+
+
+class Sides(NamedTuple):
+    """What is known about sides, for all vertices and faces.
+
+    objects : (n,) int32, connected component
+    layer : (n,) int32, -1 for none
+    solid : (m,) int8, 1 where the face's normal points out of its object, -1 where it points into it, 0 where that
+        object is open
+    outward : (m,) int8, the same for the layers, open ones too; 0 for faces of no layer
+    """
+
+    objects: np.ndarray
+    layer: np.ndarray
+    solid: np.ndarray
+    outward: np.ndarray
+
+
+class Enclosure(NamedTuple):
+    """A told object that is closed, and the vertices that have to be outside of it, or inside."""
+
+    faces: np.ndarray
+    outside: np.ndarray
+    inside: np.ndarray
+
+
+def sides_of(given: Given) -> Sides:
+    faces, objects = given.mesh._faces, given.objects
+    of_face = objects[faces[:, 0]] if len(faces) else np.empty(0, np.int32)
+    turned = np.zeros(int(objects.max(initial=-1)) + 1, np.int8)
+    for label in range(len(turned)):
+        turned[label] = _turned(faces[of_face == label], given.x)
+    outward = turned.copy()
+    inner = _inner_points(given, turned)
+    for label in np.unique(of_face[given.layer[faces[:, 0]] >= 0]) if len(faces) else ():
+        if outward[label] == 0:
+            outward[label] = _facing_away(faces[of_face == label], given.x, inner)
+    outward[_without_layer(given, len(turned))] = 0
+    return Sides(objects, given.layer, turned[of_face], outward[of_face])
+
+
+def _without_layer(given: Given, count: int) -> np.ndarray:
+    has = np.zeros(count, bool)
+    has[given.objects[given.layer >= 0]] = True
+    return ~has
+
+
+def _turned(faces: np.ndarray, x: np.ndarray) -> int:
+    """1 where the normals of a nearly closed surface point out of it, -1 where they point into it, 0 where it is open,
+    or its faces are not all turned the same way."""
+    welded = weld(faces, x)
+    sides = welded[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64)
+    sides = sides[sides[:, 0] != sides[:, 1]]
+    keys, edge = np.unique(sides.min(axis=1) * len(x) + sides.max(axis=1), return_inverse=True)
+    net = np.bincount(edge, np.where(sides[:, 0] < sides[:, 1], 1, -1), len(keys))
+    if np.count_nonzero(net) > _NEARLY * len(keys):
+        return 0
+    o = x[faces].mean(axis=(0, 1))
+    a, b, c = (x[faces[:, k]] - o for k in range(3))
+    volume = float(np.einsum("ij,ij->", a, np.cross(b, c)))
+    return 1 if volume > 0.0 else (-1 if volume < 0.0 else 0)
+
+
+def _inner_points(given: Given, turned: np.ndarray) -> np.ndarray | None:
+    """Some vertices of the innermost closed layer; None without one."""
+    in_layer = (given.layer >= 0) & (turned[np.maximum(given.objects, 0)] != 0)
+    if not in_layer.any():
+        return None
+    lowest = np.flatnonzero(in_layer & (given.layer == given.layer[in_layer].min()))
+    return given.x[lowest[:: max(1, len(lowest) // _SAMPLES)]]
+
+
+def _facing_away(faces: np.ndarray, x: np.ndarray, points: np.ndarray | None) -> int:
+    """1 where an open surface is turned away from points, by the solid angle that they see; without points, the
+    normals are taken to point outwards."""
+    if points is None:
+        return 1
+    total = 0.0
+    for p in points:
+        a, b, c = (x[faces[:, k]] - p for k in range(3))
+        la, lb, lc = (np.linalg.norm(d, axis=1) for d in (a, b, c))
+        volume = np.einsum("ij,ij->i", a, np.cross(b, c))
+        below = la * lb * lc
+        for d, e, length in ((a, b, lc), (b, c, la), (c, a, lb)):
+            below += np.einsum("ij,ij->i", d, e) * length
+        total += float(np.arctan2(volume, below).sum())
+    return -1 if total < 0.0 else 1
+
+
+# ---- what is told
+
+
+def enclosures_of(given: Given, sides: Sides) -> list[Enclosure]:
+    """Closed objects of outside_of, and closed layers."""
+    found, faces = [], given.mesh._faces
+    if not len(faces):
+        return found
+    of_face, used = given.objects[faces[:, 0]], given.objects >= 0
+    others = used & ~np.isin(given.objects, given.outside_of)
+    for label in np.unique(of_face):
+        own = faces[of_face == label]
+        layer = int(given.layer[own[0, 0]])
+        is_told = label in given.outside_of
+        if not is_told and (layer < 0 or not sides.solid[of_face == label][0]):
+            continue
+        outside = others.copy() if is_told else np.zeros(len(used), bool)
+        inside = np.zeros(len(used), bool)
+        if layer >= 0:
+            outside |= used & (given.layer > layer)
+            inside = used & (given.layer >= 0) & (given.layer < layer)
+        if outside.any() or inside.any():
+            found.append(Enclosure(closed(own, given.x), np.flatnonzero(outside), np.flatnonzero(inside)))
+    return found
+
+
+def closed(faces: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Faces (m, 3), and those of cones that close what holes they have: their tips are the vertices of lowest id of the
+    loops."""
+    welded = weld(faces, x)
+    sides = welded[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64)
+    sides = sides[sides[:, 0] != sides[:, 1]]
+    keys, edge = np.unique(sides.min(axis=1) * len(x) + sides.max(axis=1), return_inverse=True)
+    way = np.where(sides[:, 0] < sides[:, 1], 1, -1)
+    net = np.bincount(edge, way, len(keys))
+    if not net.any():
+        return faces
+    odd = np.flatnonzero(net)
+    low, high = keys[odd] // len(x), keys[odd] % len(x)
+    tip = TriMesh(edges=np.stack((low, high), axis=1)).components
+    first = np.full(tip.max() + 1, len(x))
+    np.minimum.at(first, tip[low], low)
+    tips = first[tip[low]]
+    caps = []
+    for sign in (1, -1):  # along a side that one face more goes up, a cap goes down
+        for times in range(1, int(np.abs(net).max()) + 1):
+            rows = net[odd] * sign >= times
+            ends = (high[rows], low[rows]) if sign > 0 else (low[rows], high[rows])
+            caps.append(np.stack((*ends, tips[rows]), axis=1))
+    return np.concatenate((welded, *caps)).astype(np.int32)
+
+
+def wrong_side(enclosures: list[Enclosure], x: np.ndarray, threads: int) -> np.ndarray | None:
+    """Vertices that are inside of what they have to be outside of, or the other way round; None: not checked."""
+    if not enclosures:
+        return None
+    wrong = [np.empty(0, np.int64)]
+    for one in enclosures:
+        for vertices, belongs_in in ((one.outside, False), (one.inside, True)):
+            if len(vertices):
+                is_in = np.zeros(len(vertices), bool)
+                is_in[enclosed(one.faces, x, x[vertices], depth=False, threads=threads).vertices] = True
+                wrong.append(vertices[is_in != belongs_in])
+    return np.unique(np.concatenate(wrong)).astype(np.int32)
