@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 import numpy as np
 
 Mesh = tuple[np.ndarray, np.ndarray]  # faces and positions
 
 
 def meshlib(faces: np.ndarray, x: np.ndarray, *, cut: bool) -> Mesh:
-    """MeshLib: relax what intersects, or cut it out and fill the holes; its other settings are left as they are.
-
-    It looks at each connected component by itself, and works with numbers of 32 bits.
+    """MeshLib: relax what intersects, without its subdivision, which would add vertices; or cut it out and fill the
+    holes. Other settings are left as they are. It looks at each connected component by itself, in 32 bits.
     """
     from meshlib import mrmeshnumpy, mrmeshpy
 
@@ -19,7 +21,10 @@ def meshlib(faces: np.ndarray, x: np.ndarray, *, cut: bool) -> Mesh:
     settings.touchIsIntersection = True
     methods = mrmeshpy.SelfIntersections.Settings.Method
     settings.method = methods.CutAndFill if cut else methods.Relax
+    if not cut:
+        settings.subdivideEdgeLen = float(np.finfo(np.float32).max)
     mrmeshpy.SelfIntersections.fix(mesh, settings)
+    mesh.pack()  # what was deleted would come out as faces of vertex 0
     return mrmeshnumpy.getNumpyFaces(mesh.topology), mrmeshnumpy.getNumpyVerts(mesh)
 
 
@@ -45,14 +50,13 @@ def pymeshlab_holes(faces: np.ndarray, x: np.ndarray) -> Mesh:
     return _arrays(meshes)
 
 
-def _meshes(faces: np.ndarray, x: np.ndarray):
-    import pymeshlab
-
+def _meshes(faces: np.ndarray, x: np.ndarray) -> Any:
+    pymeshlab: Any = import_module("pymeshlab")
     meshes = pymeshlab.MeshSet()
     meshes.add_mesh(pymeshlab.Mesh(vertex_matrix=x, face_matrix=faces.astype(np.int32)))
     return meshes
 
 
-def _arrays(meshes) -> Mesh:
+def _arrays(meshes: Any) -> Mesh:
     mesh = meshes.current_mesh()
     return mesh.face_matrix(), mesh.vertex_matrix()

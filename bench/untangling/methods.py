@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,15 +27,16 @@ class Outcome(NamedTuple):
 
 
 def _pliant(case: Case, threads: int, seconds: float) -> Outcome:
-    done = pliant.untangle(case.mesh, case.x, seconds=seconds, threads=threads, **case.options)
-    wrong = None if done.wrong_side is None else len(done.wrong_side)
-    return Outcome(done.positions, done.clean, wrong, str(done.method))
+    return _untangled(case, threads, seconds, case.options)
 
 
 def _with_reference(case: Case, threads: int, seconds: float) -> Outcome:
     if case.reference is None:
         return Outcome(None, note="no reference")
-    options = case.options | {"reference": case.reference}
+    return _untangled(case, threads, seconds, case.options | {"reference": case.reference})
+
+
+def _untangled(case: Case, threads: int, seconds: float, options: dict[str, Any]) -> Outcome:
     done = pliant.untangle(case.mesh, case.x, seconds=seconds, threads=threads, **options)
     wrong = None if done.wrong_side is None else len(done.wrong_side)
     return Outcome(done.positions, done.clean, wrong, str(done.method))
@@ -78,10 +79,16 @@ def _pymeshlab_holes(case: Case, threads: int, seconds: float) -> Outcome:
 
 
 def _repaired(case: Case, faces: np.ndarray, x: np.ndarray) -> Outcome:
-    if np.array_equal(faces, case.faces) and len(x) == len(case.x):
+    if len(x) == len(case.x) and np.array_equal(_from_smallest(faces), _from_smallest(case.faces)):
         return Outcome(x)
     left = len(pliant.check(pliant.TriMesh(faces), x)) if len(faces) else 0
     return Outcome(None, claims=left == 0, note=f"other connectivity: {len(faces)} faces, {left} pairs")
+
+
+def _from_smallest(faces: np.ndarray) -> np.ndarray:
+    """Faces in their order, their corners read from the smallest on: libraries begin where they like."""
+    first = np.argmin(faces, axis=1)[:, None]
+    return np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1)
 
 
 METHODS: dict[str, Callable[[Case, int, float], Outcome]] = {

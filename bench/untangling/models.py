@@ -14,6 +14,7 @@ from bench.inputs import data_folder
 from bench.untangling.case import Given, Part, Recipe, compacted, field, joined, mean_edge, normals, turned
 from pliant.io import read, surface_of
 from pliant.mesh.welding import weld
+from pliant.scenes.figure import doll, swing
 from pliant.scenes.shapes import icosphere
 
 KIND = "models"
@@ -128,4 +129,18 @@ def _bowl() -> Part:
     return faces, np.column_stack((x[:, :2], z))
 
 
-BUILT_IN = {"an egg": _egg, "a star": _star, "a ring": _ring, "a bowl": _bowl}
+def _torso() -> Part:
+    hanging = np.array([swing(np.zeros(1), 0.3, side) for side in (1, -1)])
+    faces, frames = doll(7_000, hanging, hanging)[0]
+    return faces, frames[0]
+
+
+def _screw() -> Part:
+    """A ring that is twisted and out of its plane."""
+    faces, x = _ring()
+    angle = 1.5 * x[:, 0]
+    c, s = np.cos(angle), np.sin(angle)
+    return faces, np.column_stack((1.4 * x[:, 0], c * x[:, 1] - s * x[:, 2], s * x[:, 1] + c * x[:, 2]))
+
+
+BUILT_IN = {"an egg": _egg, "a star": _star, "a ring": _ring, "a bowl": _bowl, "a torso": _torso, "a screw": _screw}

@@ -183,9 +183,10 @@ def times(options: Options) -> None:
         }
         timed = interleaved(jobs, options.repeats, time.process_time)
         _add_time(report, f"frame {frame}", timed["untangle"].best, timed["dcd"].best, "40")
-    if hasattr(pliant, "untangle_sequence"):
+    in_sequence: Any = getattr(pliant, "untangle_sequence", None)
+    if in_sequence is not None:
         start = time.process_time()
-        pliant.untangle_sequence(pliant.Sequence(faces, x), threads=options.threads)
+        in_sequence(pliant.Sequence(faces, x), threads=options.threads)
         spent = (time.process_time() - start) / len(x)
         query = interleaved({"dcd": lambda: pliant.dcd(mesh, x[16], threads=options.threads)}, 5, time.process_time)
         _add_time(report, f"a frame of {len(x)}, as a sequence", spent, query["dcd"].best, "12")
