@@ -74,7 +74,10 @@ def machine() -> dict[str, Any]:
         name = names[0] if names else name
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count()
-    packages = {package: _version(package) for package in ("pliant", "numpy", "numba", "ipctk", "meshlib", "open3d")}
+    packages = {
+        package: _version(package)
+        for package in ("pliant", "numpy", "numba", "ipctk", "meshlib", "open3d", "pymeshlab")
+    }
     return {"cpu": name, "cores": cores, "python": platform.python_version(), **packages}
 
 

@@ -34,7 +34,7 @@ def recipes() -> Iterator[Recipe]:
     for wearer in wearers:
         for k, depth in enumerate(DEPTHS[:3] * 2):
             named.append((f"suit on {wearer} pressed {depth:g} edges, {k}", partial(_suit, wearer, depth, k)))
-    for k, depth in enumerate(DEPTHS * 3):
+    for k, depth in enumerate((*DEPTHS, *DEPTHS[::-1], *DEPTHS)):
         named.append((f"top and skirt on a doll pressed {depth:g} edges, {k}", partial(_on_doll, depth, k)))
     for seed, (name, give) in enumerate(named):
         yield Recipe(name, KIND, seed, give)
@@ -91,13 +91,14 @@ def _suit(wearer: str, depth: float, seed: int) -> Given:
     rng = np.random.default_rng(900 + seed)
     (faces, x), up = _body(wearer)
     height = (x[:, up] - x[:, up].min()) / np.ptp(x[:, up])
-    lower, upper = (rng.uniform(0.45, 0.5), rng.uniform(0.6, 0.65)) if seed % 2 else (rng.uniform(0.3, 0.5), 0.78)
+    is_fine = seed % 4 in (1, 2)
+    lower, upper = (rng.uniform(0.45, 0.5), rng.uniform(0.6, 0.65)) if is_fine else (rng.uniform(0.3, 0.5), 0.78)
     covered = ((height[faces] > lower) & (height[faces] < upper)).all(axis=1)
     edge, out = mean_edge(faces, x), normals(faces, x, 1)
     gap = 0.5 * edge
     height_of = gap - (gap + depth * edge) * _patches(rng, x, 20 * edge)
     cloth = compacted(faces[covered], x + height_of[:, None] * out)
-    return _worn((faces, x), [_refined(*cloth) if seed % 2 else cloth])
+    return _worn((faces, x), [_refined(*cloth) if is_fine else cloth])
 
 
 def _refined(faces: np.ndarray, x: np.ndarray) -> Part:

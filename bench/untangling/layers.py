@@ -17,16 +17,16 @@ SEEDS = 4  # of each shape with two and with three layers
 
 def recipes() -> Iterator[Recipe]:
     seed = 0
-    for _ in range(SEEDS):
+    for turn in range(SEEDS):
         for shape, give in SHAPES.items():
-            for count in (2, 3):
+            for count in ((2, 3), (3, 2))[turn % 2]:  # both are held out in turn
                 yield Recipe(f"{count} {shape}, seed {seed}", KIND, seed, partial(_swapped, give, count, seed))
                 seed += 1
 
 
 def _swapped(give, count: int, seed: int) -> Given:
     """Layers a gap of half an edge to one and a half edges apart. In patches, the last one is where the first one
-    belongs, and all between are the other way round too; a body is fixed below them in every second case."""
+    belongs, and all between are the other way round too; a body is fixed below them in every third case."""
     rng = np.random.default_rng(500 + seed)
     surfaces = [give(rng, one) for one in range(count + 1)]
     edge = mean_edge(surfaces[1][0], surfaces[1][1])
@@ -39,10 +39,11 @@ def _swapped(give, count: int, seed: int) -> Given:
         swapped = height + patches[one] * (count + 1 - 2 * one) if one else np.zeros(len(base))
         parts.append((faces, base + gap * np.reshape(swapped, (-1, 1)) * out))
         clean.append(base + gap * height * out)
-    if seed % 4 < 2:  # without the body
+    has_body = seed % 3 == 0
+    if not has_body:
         parts, clean = parts[1:], clean[1:]
     faces, x, layer = joined(*parts)
-    fixed = layer == 0 if seed % 4 >= 2 else None
+    fixed = layer == 0 if has_body else None
     return Given(faces, x, fixed=fixed, layers=layer, reference=np.concatenate(clean))
 
 

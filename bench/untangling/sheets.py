@@ -24,7 +24,10 @@ def recipes() -> Iterator[Recipe]:
             for depth in DEPTHS:
                 yield Recipe(f"{way} {depth} edges, seed {seed}", "sheets", seed, partial(give, depth, seed))
                 seed += 1
-    for seed, (share, surface) in enumerate((share, surface) for share in NOISE for surface in SURFACES):
+    surfaces = list(SURFACES)
+    for seed in range(len(NOISE) * len(surfaces)):
+        share = NOISE[seed // len(surfaces)]
+        surface = surfaces[(seed + seed // len(surfaces)) % len(surfaces)]  # each is held out in turn
         yield Recipe(f"noise {share} on {surface}", "noise", seed, partial(_noisy, surface, share, seed))
 
 
