@@ -11,13 +11,14 @@ import pliant
 SWEEPS = 10  # of each round
 ROUNDS_A_RING = 2  # after so many rounds, the neighbourhood of what is still there grows by a ring
 MOST_RINGS = 40
+ROUNDS = 120
 
 
 def fair(
     faces: np.ndarray, x: np.ndarray, fixed: np.ndarray | None = None, *, threads: int = 1, seconds: float = 60.0
 ) -> np.ndarray:
-    """(n, 3) positions: Laplacian smoothing with equal weights around all that intersects, until nothing does, or the
-    time is over.
+    """(n, 3) positions: Laplacian smoothing with equal weights around all that intersects, until nothing does, or
+    rounds or time are over.
 
     fixed : (n,) bool, vertices that stay
     """
@@ -26,11 +27,11 @@ def fair(
     edges = mesh.edges
     ends = np.concatenate((edges, edges[:, ::-1]))
     count = np.maximum(np.bincount(ends[:, 0], minlength=len(x)), 1)[:, None]
-    end, number = time.perf_counter() + seconds, 0
-    while time.perf_counter() < end:
+    end = time.perf_counter() + seconds
+    for number in range(ROUNDS):
         found = pliant.check(mesh, y, threads=threads).faces
         found = found[free[faces[found]].any(axis=(1, 2))]
-        if not len(found):
+        if not len(found) or time.perf_counter() > end:
             break
         region = np.zeros(len(x), bool)
         region[faces[found].ravel()] = True
@@ -40,7 +41,6 @@ def fair(
         for _ in range(SWEEPS):
             mean = _neighbour_sums(ends, y) / count
             y[region] = 0.5 * (y[region] + mean[region])
-        number += 1
     return y
 
 
