@@ -42,7 +42,7 @@ def main() -> None:
     of_simulators.add_argument("--only", type=_names, default=(), metavar="NAME,...", help="scenes or classes; all")
     of_simulators.add_argument("--simulators", type=_names, default=(), metavar="NAME,...", help="default: all")
     of_simulators.add_argument("--frames", type=int, help="of each scene; default: as many as its motion takes")
-    of_simulators.add_argument("--limit", type=float, metavar="SECONDS", help="of each line; default: 300")
+    of_simulators.add_argument("--limit", type=float, metavar="SECONDS", help="of each line or case; default: 300, 60")
     arguments = parser.parse_args()
     for part in arguments.parts:
         if part not in PARTS:

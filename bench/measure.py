@@ -43,7 +43,7 @@ class Options(NamedTuple):
     only: tuple[str, ...] = ()  # scenes of simulators, classes of untangle; all
     simulators: tuple[str, ...] = ()  # of the table of simulators; all that are installed
     frames: int | None = None  # of each of its scenes
-    limit: float | None = None  # seconds of each of its lines
+    limit: float | None = None  # seconds of each of its lines; of each case of untangle
 
 
 class Timed(NamedTuple):
