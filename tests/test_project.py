@@ -30,6 +30,7 @@ STAGES = (
     ("engine",),
     ("queries",),
     ("response",),
+    ("untangling",),
     ("characters",),
     ("scenes",),
     ("frames",),

@@ -10,8 +10,9 @@ from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import weld
 from pliant.queries.enclosures import enclosed
 from pliant.untangling.given import Given
+from pliant.untangling.judging import areas
 
-_NEARLY = 0.03  # of its edges at most are on the boundary of a surface that is nearly closed
+_NEARLY = 0.03  # of its area at most is missing in a surface that is nearly closed
 _SAMPLES = 64  # points that decide which way an open layer is turned
 
 
@@ -63,15 +64,11 @@ def _without_layer(given: Given, count: int) -> np.ndarray:
 def _turned(faces: np.ndarray, x: np.ndarray) -> int:
     """1 where the normals of a nearly closed surface point out of it, -1 where they point into it, 0 where it is open,
     or its faces are not all turned the same way."""
-    welded = weld(faces, x)
-    sides = welded[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64)
-    sides = sides[sides[:, 0] != sides[:, 1]]
-    keys, edge = np.unique(sides.min(axis=1) * len(x) + sides.max(axis=1), return_inverse=True)
-    net = np.bincount(edge, np.where(sides[:, 0] < sides[:, 1], 1, -1), len(keys))
-    if np.count_nonzero(net) > _NEARLY * len(keys):
+    with_caps = closed(faces, x)
+    if areas(with_caps[len(faces) :], x).sum() > _NEARLY * areas(faces, x).sum():
         return 0
     o = x[faces].mean(axis=(0, 1))
-    a, b, c = (x[faces[:, k]] - o for k in range(3))
+    a, b, c = (x[with_caps[:, k]] - o for k in range(3))
     volume = float(np.einsum("ij,ij->", a, np.cross(b, c)))
     return 1 if volume > 0.0 else (-1 if volume < 0.0 else 0)
 

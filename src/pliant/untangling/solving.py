@@ -13,7 +13,7 @@ from pliant.untangling.returning import bring_back
 from pliant.untangling.sides import wrong_side
 from pliant.untangling.window import Window
 
-PLANS = {"regions": by_regions, "fairing": by_fairing}
+PLANS = {"fairing": by_fairing, "regions": by_regions}
 NEAR_ENOUGH = 1.5  # sizes: no vertex moved further, so no other plan is tried
 
 
@@ -59,7 +59,7 @@ def _tried(
 ) -> Outcome | None:
     """What a plan reached, brought back, without what is beyond the limits; None where nothing is left of it."""
     x = bring_back(window, reached.x, clock, keeps=reached.pairs > 0)
-    bad = beyond(window.mesh._faces, window.rings, window.x, x, limits)
+    bad = beyond(window.mesh._faces, window.edges, window.x, x, limits)
     if bad.any():
         x = np.where(bad[:, None], window.x, x)
     pairs = window.count(x) if bad.any() or reached.pairs else 0

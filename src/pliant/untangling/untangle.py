@@ -157,7 +157,7 @@ class Untangling:
         assert given.reference is not None
         window = Window(given.mesh._faces, np.arange(len(given.x)), given.x, given.fixed, given.threads)
         x = walk(window, given.reference, self._clock)
-        bad = beyond(given.mesh._faces, window.rings, given.x, x, limits)
+        bad = beyond(given.mesh._faces, window.edges, given.x, x, limits)
         x = np.where((bad | given.fixed)[:, None], given.x, x)
         return x, "from the reference"
 

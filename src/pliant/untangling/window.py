@@ -38,6 +38,7 @@ class Window:
     ids : (n,) of its vertices in the whole mesh
     x : (n, 3) as given
     held : (n,) bool, fixed, or on the border of the window
+    lengths : (e,) of the edges, as given
     size : (n,) lengths of edges at each vertex: the mean, but at most twice the smallest
     """
 
@@ -47,6 +48,7 @@ class Window:
         self.ids, self.x, self.held = ids, x, held
         self.edges: np.ndarray = self.mesh._edges
         self.rings: Rings = rings_of(self.edges, len(x))
+        self.lengths: np.ndarray = np.linalg.norm(x[self.edges[:, 1]] - x[self.edges[:, 0]], axis=1)
         self.size: np.ndarray = sizes_of(self.edges, x)
         self.edge_faces: np.ndarray = _faces_at_edges(self.mesh._face_edges, len(self.edges))
         self.threads = threads
