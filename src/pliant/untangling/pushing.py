@@ -11,6 +11,7 @@ from pliant.untangling.window import Tangle, Window
 
 GAP = 0.1  # of the size of a vertex: what is aimed at beyond contact
 DEEPEST = 3.0  # sizes: the furthest that one step moves
+_FACING = -0.3  # cosine of the angle between normals below which two surfaces face each other
 _LEAST_RING, _MOST_RING = 3, 40  # of vertices that a depth is handed on to
 
 
@@ -32,10 +33,11 @@ def push_regions(window: Window, x: np.ndarray, tangle: Tangle, oriented: bool =
     found, faces = tangle.crossings, window.mesh._faces
     side = np.zeros(len(found.edges), np.int8)
     if oriented:
-        normals = vertex_normals(x, faces, window.sides.solid)
+        known = window.sides
+        normals = vertex_normals(x, faces, known.solid), vertex_normals(x, faces, known.cover)
         judge_ends(
-            (x, faces, window.edges, normals), (found.edges, found.faces),
-            (window.sides.objects, window.sides.layer, window.sides.solid, window.sides.outward), side,
+            (x, faces, window.edges, *normals), (found.edges, found.faces),
+            (known.objects, known.layer, known.solid, known.outward, known.cover), side,
         )  # fmt: skip
     open_ = np.flatnonzero(side == 0)
     if len(open_):
@@ -128,10 +130,11 @@ def judge_ends(surface, crossings, known, side):
 
     Of two layers, the inner one belongs behind the faces of the outer one. Behind faces of a closed surface nothing
     belongs. An edge of a closed surface that crosses an open one: the open one belongs outside, so its face is turned
-    as the closed surface is there, and the end in front of it is wrong.
+    as the closed surface is there, and the end in front of it is wrong. Two parts of what covers a closed surface that
+    face each other: nothing belongs behind them.
     """
-    x, faces, edges, normals = surface
-    objects, layer, solid, outward = known
+    x, faces, edges, normals, covering = surface
+    objects, layer, solid, outward, cover = known
     for k in range(len(side)):
         e, f = crossings[0][k], crossings[1][k]
         a, b = edges[e, 0], edges[e, 1]
@@ -148,10 +151,15 @@ def judge_ends(surface, crossings, known, side):
             along *= solid[f]
         else:
             m = add(row(normals, a), row(normals, b))
-            if dot(m, m) == 0.0:
-                continue
-            behind_is_wrong = False
-            along *= 1.0 if dot(m, n) >= 0.0 else -1.0
+            if dot(m, m) > 0.0:
+                behind_is_wrong = False
+                along *= 1.0 if dot(m, n) >= 0.0 else -1.0
+            else:
+                m = add(row(covering, a), row(covering, b))
+                if cover[f] == 0 or not cover[f] * dot(m, n) < _FACING * np.sqrt(dot(m, m)):
+                    continue
+                behind_is_wrong = True
+                along *= cover[f]
         first_is_behind = along >= 0.0
         side[k] = 1 if first_is_behind == behind_is_wrong else 2
 

@@ -24,12 +24,14 @@ class Sides(NamedTuple):
     solid : (m,) int8, 1 where the face's normal points out of its object, -1 where it points into it, 0 where that
         object is open
     outward : (m,) int8, the same for the layers, open ones too; 0 for faces of no layer
+    cover : (m,) int8, 1 where the face's object is turned away from what it belongs outside of, -1 where towards it
     """
 
     objects: np.ndarray
     layer: np.ndarray
     solid: np.ndarray
     outward: np.ndarray
+    cover: np.ndarray
 
 
 class Enclosure(NamedTuple):
@@ -52,7 +54,7 @@ def sides_of(given: Given) -> Sides:
         if outward[label] == 0:
             outward[label] = _facing_away(faces[of_face == label], given.x, inner)
     outward[_without_layer(given, len(turned))] = 0
-    return Sides(objects, given.layer, turned[of_face], outward[of_face])
+    return Sides(objects, given.layer, turned[of_face], outward[of_face], np.zeros(len(faces), np.int8))
 
 
 def _without_layer(given: Given, count: int) -> np.ndarray:
@@ -67,9 +69,7 @@ def _turned(faces: np.ndarray, x: np.ndarray) -> int:
     with_caps = closed(faces, x)
     if areas(with_caps[len(faces) :], x).sum() > _NEARLY * areas(faces, x).sum():
         return 0
-    o = x[faces].mean(axis=(0, 1))
-    a, b, c = (x[with_caps[:, k]] - o for k in range(3))
-    volume = float(np.einsum("ij,ij->", a, np.cross(b, c)))
+    volume = _volume(with_caps, x)
     return 1 if volume > 0.0 else (-1 if volume < 0.0 else 0)
 
 
@@ -103,26 +103,35 @@ def _facing_away(faces: np.ndarray, x: np.ndarray, points: np.ndarray | None) ->
 
 
 def enclosures_of(given: Given, sides: Sides) -> list[Enclosure]:
-    """Closed objects of outside_of, and closed layers."""
+    """The objects of outside_of, all together, and each closed layer."""
     found, faces = [], given.mesh._faces
     if not len(faces):
         return found
     of_face, used = given.objects[faces[:, 0]], given.objects >= 0
-    others = used & ~np.isin(given.objects, given.outside_of)
-    for label in np.unique(of_face):
+    none = np.empty(0, np.int64)
+    if given.outside_of:
+        others = np.flatnonzero(used & ~np.isin(given.objects, given.outside_of))
+        parts = [_outwards(closed(faces[of_face == label], given.x), given.x) for label in given.outside_of]
+        found.append(Enclosure(np.concatenate(parts), others, none))
+    for label in np.unique(of_face[(sides.solid != 0) & (given.layer[faces[:, 0]] >= 0)]):
         own = faces[of_face == label]
         layer = int(given.layer[own[0, 0]])
-        is_told = label in given.outside_of
-        if not is_told and (layer < 0 or not sides.solid[of_face == label][0]):
-            continue
-        outside = others.copy() if is_told else np.zeros(len(used), bool)
-        inside = np.zeros(len(used), bool)
-        if layer >= 0:
-            outside |= used & (given.layer > layer)
-            inside = used & (given.layer >= 0) & (given.layer < layer)
-        if outside.any() or inside.any():
+        outside, inside = used & (given.layer > layer), used & (given.layer >= 0) & (given.layer < layer)
+        if label not in given.outside_of and (outside.any() or inside.any()):
             found.append(Enclosure(closed(own, given.x), np.flatnonzero(outside), np.flatnonzero(inside)))
     return found
+
+
+def _outwards(faces: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Closed faces with normals that point outwards: where objects are within each other, windings add up."""
+    return faces if _volume(faces, x) >= 0.0 else np.ascontiguousarray(faces[:, ::-1])
+
+
+def _volume(faces: np.ndarray, x: np.ndarray) -> float:
+    """Six times what closed faces enclose."""
+    o = x[faces].mean(axis=(0, 1))
+    a, b, c = (x[faces[:, k]] - o for k in range(3))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)))
 
 
 def closed(faces: np.ndarray, x: np.ndarray) -> np.ndarray:

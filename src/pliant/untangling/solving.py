@@ -8,7 +8,8 @@ import numpy as np
 
 from pliant.runtime.clocks import Clock
 from pliant.untangling.judging import Limits, beyond
-from pliant.untangling.plans import Reached, Whole, by_fairing, by_regions
+from pliant.untangling.lifting import Whole
+from pliant.untangling.plans import Reached, by_fairing, by_regions
 from pliant.untangling.returning import bring_back
 from pliant.untangling.sides import wrong_side
 from pliant.untangling.window import Window
@@ -70,7 +71,5 @@ def _tried(
 def _wrong(window: Window, whole: Whole, x: np.ndarray) -> int:
     if not whole.enclosures:
         return 0
-    around = whole.x.copy()
-    around[window.ids] = x
-    found = wrong_side(whole.enclosures, around, window.threads)
+    found = wrong_side(whole.enclosures, whole.around(window, x), window.threads)
     return 0 if found is None else len(found)

@@ -16,7 +16,7 @@ from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Progress
 from pliant.untangling.given import Given
 from pliant.untangling.judging import Limits, areas, beyond
-from pliant.untangling.plans import Whole
+from pliant.untangling.lifting import Whole, facing_away
 from pliant.untangling.reference import walk
 from pliant.untangling.sides import enclosures_of, sides_of, wrong_side
 from pliant.untangling.solving import solve
@@ -106,7 +106,8 @@ class Untangling:
         unfixable, tangled = hits[is_fixed], hits[~is_fixed]
         self._note("as given", len(tangled))
         sides = sides_of(given)
-        whole = Whole(given.x, enclosures_of(given, sides))
+        whole = Whole(given.x, enclosures_of(given, sides), given.fixed, given.threads)
+        sides = sides._replace(cover=facing_away(given, whole))
         if given.reference is not None:
             given.require_free_reference(self._detector)
         if not len(tangled):

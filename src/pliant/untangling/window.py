@@ -72,7 +72,8 @@ class Window:
 
     def restricted(self, sides: Sides, faces: np.ndarray) -> Window:
         """The same, with what is known about sides of the whole mesh; faces : ids of those of the window"""
-        self.sides = Sides(sides.objects[self.ids], sides.layer[self.ids], sides.solid[faces], sides.outward[faces])
+        by_face = (column[faces] for column in (sides.solid, sides.outward, sides.cover))
+        self.sides = Sides(sides.objects[self.ids], sides.layer[self.ids], *by_face)
         return self
 
 
