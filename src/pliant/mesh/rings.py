@@ -39,6 +39,34 @@ def grow(rings: Rings, mask: np.ndarray, count: int) -> np.ndarray:
     return level >= 0
 
 
+def balls(rings: Rings, radius: np.ndarray) -> np.ndarray:
+    """(n,) int32: of all vertices with a radius, (n,) in rings, 0 for none, the largest radius of those within which
+    a vertex is; 0 where it is within none."""
+    reach = radius.astype(np.int32) * (radius > 0)
+    origin = reach.copy()
+    reach[radius == 0] = -1
+    grow_balls(rings.start, rings.neighbours, reach, origin)
+    return origin
+
+
+@kernel
+def grow_balls(start, neighbours, reach, origin):
+    """reach : (n,) int32 rings that are left to go, -1 outside; origin : (n,) the radius that led there."""
+    n, most = len(reach), 0
+    for v in range(n):
+        most = max(most, reach[v])
+    for left in range(most, 0, -1):
+        for v in range(n):
+            if reach[v] != left:
+                continue
+            for s in range(start[v], start[v + 1]):
+                w = neighbours[s]
+                if reach[w] < left - 1:
+                    reach[w] = left - 1
+                if origin[w] < origin[v]:
+                    origin[w] = origin[v]
+
+
 @kernel
 def grow_levels(start, neighbours, level, count):
     """level : (n,) int32, 0 where the flood begins, -1 elsewhere; becomes the number of the ring, up to count."""

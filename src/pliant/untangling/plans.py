@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.mesh.rings import grow
+from pliant.mesh.edges import unite
+from pliant.mesh.rings import balls, grow
 from pliant.runtime.clocks import Clock
 from pliant.untangling.lifting import Whole, lifted
 from pliant.untangling.pushing import push_contours, push_flat, push_regions
@@ -21,7 +22,8 @@ _WORSE = 1.5  # times the fewest pairs: back to where they were
 _STEPS = 60
 _LARGE = 0.3  # sizes: a step of contour minimisation that has to get somewhere
 _SMALL = 0.1
-_RINGS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40)  # that fairing smooths, one try after the other
+_RINGS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40)  # that fairing smooths, each for two tries
+_TRIES = 40  # of fairing, at most: clusters that meet count together
 
 
 class Reached(NamedTuple):
@@ -81,28 +83,41 @@ def faired(window: Window, x: np.ndarray, tangle: Tangle, rings: int) -> np.ndar
     """Positions smoothed within so many rings of what intersects."""
     mask = np.zeros(len(x), bool)
     mask[window.mesh._faces[tangle.pairs].ravel()] = True
-    return _faired_within(window, x, mask, rings)
-
-
-def _faired_within(window: Window, x: np.ndarray, mask: np.ndarray, rings: int) -> np.ndarray:
     near = grow(window.rings, mask, rings)
     # Pulled back by 1 / rings^2: what is smoothed away is shorter than the neighbourhood.
     return smooth(window.rings, x, np.full(len(x), 1.0 / rings**2), window.held | ~near)
 
 
 def by_fairing(window: Window, whole: Whole, clock: Clock) -> Reached:
-    """Neighbourhoods of what intersects are smoothed, larger ones in every try, until nothing does."""
-    mask, gap = np.zeros(len(window.x), bool), np.full(len(window.x), _LIFT)
+    """Neighbourhoods of what intersects are smoothed, larger ones in every second try, until nothing does."""
+    tries, gap = np.zeros(len(window.x), np.int32), np.full(len(window.x), _LIFT)
     base = x = lifted(window, whole, window.x, gap, clock)
     best, fewest = window.x, np.inf
-    for rings in _RINGS:
-        for _ in range(2):
-            tangle = window.tangle(x)
-            if len(tangle) < fewest:
-                best, fewest = x, len(tangle)
-            if not len(tangle) or clock.is_over:
-                return Reached(best, int(fewest))
-            mask[window.mesh._faces[tangle.pairs].ravel()] = True
-            _raise(window, tangle, gap)
-            x = lifted(window, whole, _faired_within(window, base, mask, rings), gap, clock)
+    radius_of = np.repeat((0, *_RINGS), 2)[1:]
+    for _ in range(_TRIES):
+        tangle = window.tangle(x)
+        if len(tangle) < fewest:
+            best, fewest = x, len(tangle)
+        if not len(tangle) or clock.is_over:
+            break
+        _count_tries(window, tangle, tries)
+        if tries.max() >= len(radius_of):
+            break
+        _raise(window, tangle, gap)
+        radius = balls(window.rings, radius_of[tries])
+        x = smooth(window.rings, base, 1.0 / np.maximum(radius, 1) ** 2.0, window.held | (radius == 0))
+        x = lifted(window, whole, x, gap, clock)
     return Reached(best, int(fewest))
+
+
+def _count_tries(window: Window, tangle: Tangle, tries: np.ndarray) -> None:
+    """One more for each vertex of a cluster of intersecting faces than the most that any of them had; tries : (n,)"""
+    faces, pairs = window.mesh._faces, tangle.pairs
+    label = np.arange(len(tries))
+    tangled = faces[np.unique(pairs)]
+    links = np.concatenate((tangled[:, :2], tangled[:, 1:], np.stack((faces[pairs[:, 0], 0], faces[pairs[:, 1], 0]), 1)))
+    unite(links, label)
+    rows = np.unique(tangled)
+    most = np.zeros(len(tries), np.int32)
+    np.maximum.at(most, label[rows], tries[rows])
+    tries[rows] = most[label[rows]] + 1

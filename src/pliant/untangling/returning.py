@@ -12,11 +12,11 @@ from pliant.untangling.window import Window
 
 THICKNESS = 0.05  # of the median size of a vertex: what resolve aims at
 _STEPS = 30  # at most
-_GAIN = 0.05  # in three steps, below which it ends
+_GAIN = 0.1  # in three steps, below which it ends
 _SMOOTH_EVERY = 3
 _HOME = 0.01  # sizes: what is so near to where it was goes there
 _SWEEPS = 3  # over all edges, in each step
-_POLISH, _POLISH_SWEEPS = 6, 5  # steps at the end, every second one smooths
+_POLISH, _POLISH_SWEEPS = 4, 5  # steps at the end, every second one smooths
 
 
 def bring_back(window: Window, x: np.ndarray, clock: Clock, keeps: bool = False) -> np.ndarray:
@@ -34,7 +34,7 @@ def bring_back(window: Window, x: np.ndarray, clock: Clock, keeps: bool = False)
         aim = _smoothed(window, x) if step % _SMOOTH_EVERY == _SMOOTH_EVERY - 1 else _nearer(window, x)
         x = steps.towards(x, aim, _SWEEPS)
         left.append(_length(window, x))
-        if len(left) > 2 * _SMOOTH_EVERY and left[-1] > (1.0 - _GAIN) * left[-1 - _SMOOTH_EVERY]:
+        if len(left) > _SMOOTH_EVERY and left[-1] > (1.0 - _GAIN) * left[-1 - _SMOOTH_EVERY]:
             break
     for step in range(_POLISH):
         if clock.is_over or left[-1] == 0.0:

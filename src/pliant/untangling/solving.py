@@ -12,7 +12,7 @@ from pliant.untangling.lifting import Whole
 from pliant.untangling.plans import Reached, by_fairing, by_regions
 from pliant.untangling.returning import bring_back
 from pliant.untangling.sides import wrong_side
-from pliant.untangling.window import Window
+from pliant.untangling.window import Window, part_around
 
 PLANS = {"fairing": by_fairing, "regions": by_regions}
 NEAR_ENOUGH = 1.5  # sizes: no vertex moved further, so no other plan is tried
@@ -59,11 +59,13 @@ def _tried(
     window: Window, whole: Whole, limits: Limits, reached: Reached, plan: str, clock: Clock
 ) -> Outcome | None:
     """What a plan reached, brought back, without what is beyond the limits; None where nothing is left of it."""
-    x = bring_back(window, reached.x, clock, keeps=reached.pairs > 0)
+    part, rows = part_around(window, reached.x)
+    x = reached.x.copy()
+    x[rows] = bring_back(part, reached.x[rows], clock, keeps=reached.pairs > 0)
     bad = beyond(window.mesh._faces, window.edges, window.x, x, limits)
     if bad.any():
         x = np.where(bad[:, None], window.x, x)
-    pairs = window.count(x) if bad.any() or reached.pairs else 0
+    pairs = window.count(x)
     moved = float((np.linalg.norm(x - window.x, axis=1) / window.size).max(initial=0.0))
     return Outcome(x, pairs, _wrong(window, whole, x), moved, plan)
 
