@@ -40,10 +40,10 @@ class Options(NamedTuple):
     scale: bool = False  # the largest scene of paper 004, too
     out: Path | None = None  # where hashes are written
     other: Path | None = None  # has the package of another version
-    only: tuple[str, ...] = ()  # scenes of simulators; all
+    only: tuple[str, ...] = ()  # scenes of simulators, classes of untangle; all
     simulators: tuple[str, ...] = ()  # of the table of simulators; all that are installed
     frames: int | None = None  # of each of its scenes
-    limit: float | None = None  # seconds of each of its lines
+    limit: float | None = None  # seconds of each of its lines; of each case of untangle
 
 
 class Timed(NamedTuple):
@@ -74,7 +74,10 @@ def machine() -> dict[str, Any]:
         name = names[0] if names else name
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count()
-    packages = {package: _version(package) for package in ("pliant", "numpy", "numba", "ipctk", "meshlib", "open3d")}
+    packages = {
+        package: _version(package)
+        for package in ("pliant", "numpy", "numba", "ipctk", "meshlib", "open3d", "pymeshlab")
+    }
     return {"cpu": name, "cores": cores, "python": platform.python_version(), **packages}
 
 
