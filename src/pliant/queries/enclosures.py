@@ -46,7 +46,7 @@ def enclosed(
     sides = np.full(len(rows), np.nan), np.full((len(rows), 3), np.nan)
     if depth and len(rows):
         clock = time.perf_counter()
-        _closest(surface, ids, points[rows], sides, ThreadPool(pool.threads))
+        closest_points(surface, ids, points[rows], sides, ThreadPool(pool.threads))
         tally.lap("depth", clock)
     found = InsideSurface(rows, winding[rows], status[rows] == HIT, *sides, stages=tally.stages())
     return logged("inside", TriMesh(faces), found, tally)
@@ -156,7 +156,7 @@ def wind(
 # --- depth -----------------------------------------------------------------------------------------------------------
 
 
-def _closest(
+def closest_points(
     surface: Columns, ids: np.ndarray, points: np.ndarray, sides: tuple[np.ndarray, np.ndarray], pool: ThreadPool
 ) -> None:
     """Fill in the distance and the direction of the closest point of the surface."""
