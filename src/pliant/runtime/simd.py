@@ -189,3 +189,5 @@ _PLAIN = INTERPRETED or bool(config.BOUNDSCHECK)  # pyright: ignore[reportAttrib
 block_row: Any = _plain_blocks if _PLAIN else intrinsic(_block_row)
 number_row: Any = _plain_numbers if _PLAIN else intrinsic(_number_row)
 gather_blocks: Any = _plain_gather if _PLAIN else intrinsic(_gather_blocks)
+# What Python calls instead, where it finds out what is to be compiled (``ahead.py``).
+IN_PYTHON: dict[Any, Any] = {block_row: _plain_blocks, number_row: _plain_numbers, gather_blocks: _plain_gather}
