@@ -55,9 +55,7 @@ def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome
     return best
 
 
-def _tried(
-    window: Window, whole: Whole, limits: Limits, reached: Reached, plan: str, clock: Clock
-) -> Outcome | None:
+def _tried(window: Window, whole: Whole, limits: Limits, reached: Reached, plan: str, clock: Clock) -> Outcome | None:
     """What a plan reached, brought back, without what is beyond the limits; None where nothing is left of it."""
     if np.array_equal(reached.x, window.x):
         return None
