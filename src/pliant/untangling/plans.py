@@ -115,7 +115,9 @@ def _count_tries(window: Window, tangle: Tangle, tries: np.ndarray) -> None:
     faces, pairs = window.mesh._faces, tangle.pairs
     label = np.arange(len(tries))
     tangled = faces[np.unique(pairs)]
-    links = np.concatenate((tangled[:, :2], tangled[:, 1:], np.stack((faces[pairs[:, 0], 0], faces[pairs[:, 1], 0]), 1)))
+    links = np.concatenate(
+        (tangled[:, :2], tangled[:, 1:], np.stack((faces[pairs[:, 0], 0], faces[pairs[:, 1], 0]), 1))
+    )
     unite(links, label)
     rows = np.unique(tangled)
     most = np.zeros(len(tries), np.int32)
