@@ -20,7 +20,7 @@ _LIFT, _LEAST_LIFT, _MOST_LIFT = 0.15, 0.01, 1.0
 _RAISE = 1.5  # times as far, where it still intersects what is held
 _STALE = 5  # steps without fewer pairs than ever, before another way is tried
 _WORSE = 1.5  # times the fewest pairs: back to where they were
-_STEPS = 60
+_STEPS = 120
 _LARGE = 0.3  # sizes: a step of contour minimisation that has to get somewhere
 _SMALL = 0.1
 _RINGS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40)  # that fairing smooths, each for two tries
@@ -34,10 +34,13 @@ class Reached(NamedTuple):
     pairs: int
 
 
-def by_regions(window: Window, whole: Whole, clock: Clock) -> Reached:
-    """Regions are pushed out, contours without a region are shortened; where that is stuck, other ways in turn."""
+def by_regions(window: Window, whole: Whole, clock: Clock, start: np.ndarray | None = None) -> Reached:
+    """Regions are pushed out, contours without a region are shortened; where that is stuck, other ways in turn.
+
+    start : (n, 3) where it begins; default: as given
+    """
     gap = np.full(len(window.x), _LIFT)
-    x = lifted(window, whole, window.x, gap, clock)
+    x = lifted(window, whole, window.x if start is None else start, gap, clock)
     best, fewest, stale, way, at_best = x, np.inf, 0, 0, None
     for _ in range(_STEPS):
         tangle = window.tangle(x)

@@ -14,7 +14,7 @@ from pliant.untangling.returning import bring_back
 from pliant.untangling.sides import wrong_side
 from pliant.untangling.window import Window, part_around
 
-PLANS = {"fairing": by_fairing, "regions": by_regions}
+FAIRING, REGIONS, BOTH = "fairing", "regions", "fairing before regions"
 NEAR_ENOUGH = 1.5  # sizes: no vertex moved further, so no other plan is tried
 
 
@@ -42,17 +42,37 @@ class Outcome(NamedTuple):
 
 def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome:
     """The best of all plans, and what was given where none is better."""
-    given = Outcome(window.x, window.count(window.x), _wrong(window, whole, window.x), 0.0, "as given")
-    best = given
-    for name, plan in PLANS.items():
-        if clock.is_over:
+    best = given = Outcome(window.x, window.count(window.x), _wrong(window, whole, window.x), 0.0, "as given")
+    partial, tangled_least = None, given.pairs
+    faired = window.x
+    for plan in (FAIRING, REGIONS, BOTH):
+        if clock.is_over or (best.pairs == 0 and (_is_good(best) or plan == BOTH)):
             break
-        outcome = _tried(window, whole, limits, plan(window, whole, clock), name, clock)
-        if outcome is not None and outcome.pairs < given.pairs and outcome.rank < best.rank:
-            best = outcome
-        if best.pairs == 0 and best.wrong == 0 and best.moved <= NEAR_ENOUGH:
-            break
+        if plan == FAIRING:
+            reached = by_fairing(window, whole, clock)
+            faired = reached.x
+        else:
+            reached = by_regions(window, whole, clock, faired if plan == BOTH else window.x)
+        if reached.pairs:  # brought back only where nothing else is left: that takes longest of all
+            if reached.pairs < tangled_least:
+                partial, tangled_least = (reached, plan), reached.pairs
+            continue
+        best = _better(best, _tried(window, whole, limits, reached, plan, clock), given)
+    if best.pairs and partial is not None:
+        best = _better(best, _tried(window, whole, limits, *partial, clock), given)
     return best
+
+
+def _is_good(outcome: Outcome) -> bool:
+    """No other plan needs to be tried."""
+    return outcome.pairs == 0 and outcome.wrong == 0 and outcome.moved <= NEAR_ENOUGH
+
+
+def _better(best: Outcome, outcome: Outcome | None, given: Outcome) -> Outcome:
+    """Of two; what is no better than what was given does not count."""
+    if outcome is None or outcome.pairs >= given.pairs or outcome.rank >= best.rank:
+        return best
+    return outcome
 
 
 def _tried(window: Window, whole: Whole, limits: Limits, reached: Reached, plan: str, clock: Clock) -> Outcome | None:
