@@ -51,7 +51,9 @@ def test_lengths_are_those_of_the_segments():
     faces, x = two_balls()
     hits, contours = _contours(faces, x)
     assert len(hits) > 50
-    assert contours.length.sum() == pytest.approx(np.linalg.norm(hits.segments[:, 0] - hits.segments[:, 1], axis=1).sum())
+    assert contours.length.sum() == pytest.approx(
+        np.linalg.norm(hits.segments[:, 0] - hits.segments[:, 1], axis=1).sum()
+    )
     ends = hits.segments.reshape(-1, 3)
     nearest = [np.abs(ends - p).max(axis=1).min() for p in contours.points]
     assert max(nearest) < 1e-12

@@ -43,8 +43,8 @@ class Contours:
     regions : of Region, what closed contours enclose; a contour of two surfaces may enclose a part of each, and one
         around a handle encloses nothing
 
-    Where more than two lines meet in a corner, each has it. Computed in doubles: pairs that are coplanar, or only touch,
-    have no corners.
+    Where more than two lines meet in a corner, each has it. Computed in doubles; pairs that are coplanar, or only
+    touch, have no corners.
     """
 
     edges: np.ndarray
