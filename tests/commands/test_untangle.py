@@ -193,6 +193,9 @@ def test_a_file_with_frames(call: Call, files: Path):
     assert [row["remaining"] for row in ended.json["frames"]] == [0] * 4
     made = pliant.Sequence.open("out.npz")
     assert all(len(pliant.check(made.faces, x)) == 0 for x in made)
+    wrong = call("untangle", "a.npz", "out.glb")
+    assert wrong.code == 2
+    assert "out.glb: frames are written as .npz" in wrong.err
     rounded = call("untangle", "a.npz", "out.pc2")
     assert rounded.code == 0
     made = pliant.Sequence.open("out.pc2")

@@ -12,13 +12,14 @@ import pliant
 from pliant.commands.inputs import up_axis
 from pliant.commands.options import Up
 from pliant.commands.repairing import Done, Scene, Stored, Subject
-from pliant.commands.running import Run
-from pliant.commands.writing import to_path, write_sequence
+from pliant.commands.running import Run, fault
+from pliant.commands.writing import holds_frames, to_path, write_sequence
 from pliant.commands.writing import write_report as write_scan
 from pliant.frames.scanning import Scan, ScannedFrame
 from pliant.frames.sequence import Sequence
 from pliant.io.content import ending_of
 from pliant.io.rewriting.files import rewrite
+from pliant.io.writing.meshes import USD
 from pliant.mesh.parts import Parts
 from pliant.mesh.triangles import TriMesh
 from pliant.report.outputs import Result, intersection_table, joined
@@ -27,6 +28,16 @@ from pliant.runtime.writing import folder_atomically
 from pliant.untangling.judging import areas
 
 _EXACT = (".obj", ".off", ".npz", ".pvd", ".xdmf", ".vtu")  # endings that keep every bit
+
+
+def require_writable(subject: Subject, out: Path) -> None:
+    """Said before anything is computed: that frames are not written in this format."""
+    is_one = subject.sources is not None and len(subject.sources) == 1
+    if out.suffix and not is_one and not holds_frames(out, None) and out.suffix.lower() not in (".xdmf", *USD):
+        raise fault(
+            f"{out.name}: frames are written as .npz, .pc2, .mdd, {', '.join(USD)}, .pvd, .xdmf, or numbered files, as "
+            f"{out.stem}_%04d{out.suffix}"
+        )
 
 
 def stored_in(subject: Subject, out: Path) -> Stored | None:

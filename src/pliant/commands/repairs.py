@@ -74,6 +74,7 @@ def untangle(
     run.take_output(out, folder=True)
     run.take_output(report)
     subject = repairing.read(run, files, repairing.Opening(first, last, every, merge, mesh, rate, clip))
+    repaired.require_writable(subject, out)
     bodies = repairing.bodies_of(run, fixed or [], subject, merge)
     told = repairing.Told(fixed or [], layers, outside_of, reference, max_move, max_distortion, seconds)
     scene = repairing.Scene(subject, bodies)
