@@ -43,8 +43,9 @@ if TYPE_CHECKING:
         Proximity,
         Step,
     )
+    from pliant.results.contours import Contours, Region
     from pliant.results.resolved import Resolved
-    from pliant.results.untangled import Untangled
+    from pliant.results.untangled import AreaChange, Phase, Untangled
     from pliant.runtime.arrays import (
         DtypeError,
         MaskedError,
@@ -70,9 +71,11 @@ _HOME = {
     "Accelerated": "pliant.engine.motion",
     "Accuracy": "pliant.engine.plan",
     "Affine": "pliant.engine.motion",
+    "AreaChange": "pliant.results.untangled",
     "CellIndexError": "pliant.mesh.changed.cells",
     "CellTypeError": "pliant.mesh.volumes",
     "Contacts": "pliant.results.contacts",
+    "Contours": "pliant.results.contours",
     "Detector": "pliant.queries.detector",
     "DtypeError": "pliant.runtime.arrays",
     "EDGE_EDGE": "pliant.arithmetic.kinds",
@@ -89,9 +92,11 @@ _HOME = {
     "NearPairs": "pliant.queries.near_pairs",
     "PairContacts": "pliant.results.answers",
     "PairDistances": "pliant.results.answers",
+    "Phase": "pliant.results.untangled",
     "PinchedError": "pliant.response.driven",
     "Proximity": "pliant.results.contacts",
     "RepeatedVertexError": "pliant.mesh.volumes",
+    "Region": "pliant.results.contours",
     "Resolved": "pliant.results.resolved",
     "Resolver": "pliant.response.resolver",
     "Rigid": "pliant.engine.motion",
@@ -157,9 +162,11 @@ __all__ = [
     "Accelerated",
     "Accuracy",
     "Affine",
+    "AreaChange",
     "CellIndexError",
     "CellTypeError",
     "Contacts",
+    "Contours",
     "Detector",
     "DtypeError",
     "InsideCells",
@@ -175,8 +182,10 @@ __all__ = [
     "OptionError",
     "PairContacts",
     "PairDistances",
+    "Phase",
     "PinchedError",
     "Proximity",
+    "Region",
     "RepeatedVertexError",
     "Resolved",
     "Resolver",

@@ -49,6 +49,18 @@ SIMULATION = """
 for frame in pliant.simulated.setup("cloth_ball", 1000).begin().frames(20):
     pass
 """
+UNTANGLING = """
+import numpy as np
+from pliant.scenes.shapes import icosphere
+faces, x = icosphere(6)
+both, at = np.concatenate((faces, faces + len(x))), np.concatenate((x, x + (1.7, 0.05, 0.03)))
+for options in ({}, {"max_move": 0.0}, {"outside_of": [0], "fixed": np.arange(len(x))}, {"layers": [0, 1]}):
+    for threads in (1, 2):
+        pliant.untangle(both, at, threads=threads, **options)
+open_ = both[10:-10]
+pliant.untangle(open_, at)
+pliant.check(open_, at).contours(open_, at)
+"""
 
 
 def _lines(script: str, folder: Path, *arguments: str) -> set[str]:
@@ -63,8 +75,8 @@ def _lines(script: str, folder: Path, *arguments: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("queries", "pieces"),
-    [(QUERIES, MAIN), (DEMO, MAIN), (SIMULATION, tuple(PIECES))],
-    ids=["queries", "demo", "simulation"],
+    [(QUERIES, MAIN), (DEMO, MAIN), (SIMULATION, tuple(PIECES)), (UNTANGLING, tuple(PIECES))],
+    ids=["queries", "demo", "simulation", "untangling"],
 )
 def test_nothing_is_left_to_compile(tmp_path: Path, queries: str, pieces: tuple[str, ...]):
     called = _lines(CALLED.format(queries=queries), tmp_path)

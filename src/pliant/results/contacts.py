@@ -29,6 +29,8 @@ from pliant.runtime.tally import Stage
 if TYPE_CHECKING:
     import pandas
 
+    from pliant.results.contours import Contours
+
 
 # How a pair ended: advancement reports what comes within its tolerance; what it could not bring that far although it
 # could not prove it free ("stalled": rounding, or no end of small steps) counts as a contact where it stood.
@@ -225,6 +227,29 @@ class Intersections(OnFaces):
 
     def face_counts(self, mesh: Any) -> np.ndarray:
         return faces_of_intersections(self.faces, mesh)
+
+    def contours(self, mesh: Any, x: Any) -> Contours:
+        """The lines along which the pairs intersect, and what they enclose: for drawing and measuring.
+
+        Parameters
+        ----------
+        mesh : (m, 3) integers, TriMesh, VolumeMesh or its dict of cells, or a trimesh, meshio or pyvista object
+            The one that the pairs are of.
+        x : (n, 3) floats
+            Positions at which they intersect.
+
+        Returns
+        -------
+        Contours
+
+        Raises
+        ------
+        MeshError
+            Where the input is wrong; the message says what and where.
+        """
+        from pliant.results.contours import contours_of  # kernels that nobody else needs
+
+        return contours_of(mesh, x, self.faces)
 
     def _repr_html_(self) -> str:
         return notebooks.intersections_card(self)

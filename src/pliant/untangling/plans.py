@@ -15,8 +15,9 @@ from pliant.untangling.pushing import push_contours, push_flat, push_regions
 from pliant.untangling.spreading import smooth, spread
 from pliant.untangling.window import Tangle, Window
 
-_LIFT, _MOST_LIFT = 0.15, 1.0  # sizes: so far above a closed object everything is lifted, at first and at most
-_RAISE = 1.5  # times as far, where it still intersects
+# Sizes: so far above a closed object everything is lifted, at first, at least and at most.
+_LIFT, _LEAST_LIFT, _MOST_LIFT = 0.15, 0.01, 1.0
+_RAISE = 1.5  # times as far, where it still intersects what is held
 _STALE = 5  # steps without fewer pairs than ever, before another way is tried
 _WORSE = 1.5  # times the fewest pairs: back to where they were
 _STEPS = 60
@@ -56,10 +57,12 @@ def by_regions(window: Window, whole: Whole, clock: Clock) -> Reached:
 
 
 def _raise(window: Window, tangle: Tangle, gap: np.ndarray) -> None:
-    """Larger gaps around what intersects something that is held."""
+    """Larger gaps around what intersects something that is held; smaller ones where what is lifted meets, as in a
+    narrow cleft."""
     corners = window.mesh._faces[tangle.pairs]
-    against = window.held[corners].all(axis=2).any(axis=1)
-    rows = np.unique(corners[against])
+    against = np.asarray(window.held[corners].all(axis=2)).any(axis=-1)
+    among, rows = np.unique(corners[~against]), np.unique(corners[against])
+    gap[among] = np.maximum(gap[among] / _RAISE, _LEAST_LIFT)
     gap[rows] = np.minimum(_RAISE * gap[rows], _MOST_LIFT)
 
 
@@ -115,7 +118,9 @@ def _count_tries(window: Window, tangle: Tangle, tries: np.ndarray) -> None:
     faces, pairs = window.mesh._faces, tangle.pairs
     label = np.arange(len(tries))
     tangled = faces[np.unique(pairs)]
-    links = np.concatenate((tangled[:, :2], tangled[:, 1:], np.stack((faces[pairs[:, 0], 0], faces[pairs[:, 1], 0]), 1)))
+    links = np.concatenate(
+        (tangled[:, :2], tangled[:, 1:], np.stack((faces[pairs[:, 0], 0], faces[pairs[:, 1], 0]), 1))
+    )
     unite(links, label)
     rows = np.unique(tangled)
     most = np.zeros(len(tries), np.int32)

@@ -55,10 +55,10 @@ def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome
     return best
 
 
-def _tried(
-    window: Window, whole: Whole, limits: Limits, reached: Reached, plan: str, clock: Clock
-) -> Outcome | None:
+def _tried(window: Window, whole: Whole, limits: Limits, reached: Reached, plan: str, clock: Clock) -> Outcome | None:
     """What a plan reached, brought back, without what is beyond the limits; None where nothing is left of it."""
+    if np.array_equal(reached.x, window.x):
+        return None
     part, rows = part_around(window, reached.x)
     x = reached.x.copy()
     x[rows] = bring_back(part, reached.x[rows], clock, keeps=reached.pairs > 0)

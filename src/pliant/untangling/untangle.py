@@ -63,8 +63,8 @@ def untangle(
     max_move : float, optional
         No vertex ends further from where it was.
     max_distortion : float
-        Of the area around each vertex (of the faces within two rings of it, the nearer ones counting more), largest
-        relative change. Where it is larger, what has moved there is put back, and remains tangled.
+        Largest relative change of the area of each connected region that has moved (of all faces with a vertex of it).
+        Where it is larger, that region is put back, and remains tangled.
     seconds : float
         After that what was reached counts; ``method`` says so. A query that has begun is ended.
     threads : int, optional
@@ -83,10 +83,10 @@ def untangle(
         name objects that do not exist, ``TangledError`` where the reference intersects itself, ``NonFiniteError``.
     """
     expect("untangle")
-    options = dict(
-        fixed=fixed, layers=layers, outside_of=outside_of, reference=reference, max_move=max_move,
-        max_distortion=max_distortion, seconds=seconds, threads=threads,
-    )  # fmt: skip
+    options = {
+        "fixed": fixed, "layers": layers, "outside_of": outside_of, "reference": reference, "max_move": max_move,
+        "max_distortion": max_distortion, "seconds": seconds, "threads": threads,
+    }  # fmt: skip
     return Untangling(Given.of(mesh, x, options), progress).run()
 
 

@@ -101,7 +101,7 @@ def _near_to(free: np.ndarray, size: np.ndarray, faces: np.ndarray, states: tupl
     steps = np.stack(np.meshgrid(*[(-1, 0, 1)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     places = [np.unique(np.floor(x[free] / cell).astype(np.int64), axis=0) for x in states]
     marked = np.unique(_keys((np.concatenate(places)[:, None] + steps).reshape(-1, 3)))
-    wanted = free[faces].any(axis=1)
+    wanted = np.array(free[faces].any(axis=1))
     for x in states:
         corners = x[faces]
         parts = np.ceil(np.ptp(corners, axis=1).max(axis=1) / cell)

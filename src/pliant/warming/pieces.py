@@ -91,6 +91,20 @@ def resolve() -> None:
         pliant.resolve(_TWO, _FLAT + low, _FLAT + high, threads=1)
 
 
+def untangle() -> None:
+    """With a limit that is not met, all plans are tried."""
+    resolve()
+    square = np.array([[0.0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0], [1, 1, 1]])
+    faces = np.array([[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4], [0, 2, 1], [0, 3, 2]])
+    both, x = np.concatenate((faces, faces + 5)), np.concatenate((square, square[:, [1, 2, 0]] + 0.3))
+    body = np.arange(10) < 5
+    with _with_trees():
+        pliant.check(both, x, threads=1).contours(both, x)
+        pliant.untangle(both, x, max_move=0.0, threads=1)
+        pliant.untangle(both, x, fixed=body, outside_of=[0], max_move=0.0, threads=1)
+        pliant.untangle(both[[0, 1, 2, 3, 6, 7, 8, 9]], x, max_move=0.0, threads=1)
+
+
 def simulate() -> None:
     resolve()
     with _with_trees():
@@ -129,6 +143,7 @@ PIECES: dict[str, Callable[[], None]] = {
     "small": small,
     "degenerate": degenerate,
     "resolve": resolve,
+    "untangle": untangle,
     "simulate": simulate,
     "volumes": volumes,
     "single": single,
