@@ -63,6 +63,7 @@ def peers(options: Options) -> None:
         _compare(scene, options, report)
     report.show()
     _passing_sheets(options)
+    import_module("bench.light").light(options)
     import_module("bench.small").small(options)
 
 

@@ -11,7 +11,7 @@ from bench.inputs import Motion, built_in, real_motions
 from bench.measure import Options, Report, child, interleaved, seconds
 from bench.peers import NARROW
 from pliant.bounds.kdops import AXES
-from pliant.hierarchy import build
+from pliant.engine import scene as scene_module
 
 PEER_LIMIT = 60.0  # seconds
 
@@ -50,12 +50,12 @@ def _vary(part: str, title: str, variants: dict[str, dict], options: Options) ->
 
 
 def _run(mesh: pliant.TriMesh, scene: Motion, options: Options, bounds: str = "aabb", leaf: int | None = None):
-    before = build.LEAF_SIZE
-    build.LEAF_SIZE = leaf or before
+    before = scene_module.LEAF_OF_PAIRS
+    scene_module.LEAF_OF_PAIRS = leaf or before
     try:
         return pliant.ccd(mesh, scene.x0, scene.x1, tuning=pliant.Tuning(bounds=bounds), threads=options.threads)
     finally:
-        build.LEAF_SIZE = before
+        scene_module.LEAF_OF_PAIRS = before
 
 
 def sheets(options: Options) -> None:

@@ -477,7 +477,7 @@ def test_23_another_tree_needs_another_front(culling, monkeypatch):
     monkeypatch.setattr("pliant.engine.memory.Engine.above_leaves", 0)
     for ratio in ("REBUILD_RATIO", "PATCH_REBUILD_RATIO"):
         monkeypatch.setattr(f"pliant.engine.memory.{ratio}", 0.0)
-    made = pliant.scenes.load("ball_heap", triangles=400, frames=2)
+    made = pliant.scenes.load("ball_heap", triangles=2400, frames=2)
     middle = np.array([made.x0[made.objects == k].mean(axis=0) for k in range(made.objects.max() + 1)])
     orders = [np.random.default_rng(seed).permutation(len(middle)) for seed in range(3)]
     mixed = [made.x0 + 0.9 * (middle[order] - middle)[made.objects] for order in orders]

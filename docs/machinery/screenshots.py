@@ -1,6 +1,6 @@
 """Draw the PNG pictures of the pages again: the report, the viewer, the characters and the first picture of the README.
 
-    python docs/machinery/screenshots.py [report viewer characters cloth]
+    python docs/machinery/screenshots.py [report viewer characters cloth untangle]
 
 It needs the extras of `make setup` and a Chromium on the system, and takes a few minutes. Run it when the report, the
 viewer or the rasteriser looks different from before, and look at each picture before it is committed.
@@ -14,6 +14,7 @@ import shutil
 import struct
 import sys
 import tempfile
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,9 +24,11 @@ from typing import Any
 import numpy as np
 
 import pliant
+from pliant.frames.scanning import Scan, ScannedFrame
 from pliant.report import picture, write_page
 from pliant.report.characters_sheet import characters_sheet
 from pliant.report.picture import RED, Shape, View, draw
+from pliant.scenes.shapes import icosphere
 
 DOCS = Path(__file__).resolve().parents[1]
 WIDE, NARROW = {"width": 1280, "height": 1000}, {"width": 390, "height": 844}
@@ -60,6 +63,27 @@ def report() -> None:
             page.wait_for_timeout(1500)
             page.screenshot(path=str(DOCS / name))
             page.close()
+
+
+def untangle() -> None:
+    """The page of two balls that were pushed into each other, as they were."""
+    ball, x = icosphere(6)
+    faces, tangled = np.concatenate((ball, ball + len(x))), np.concatenate((x, x + [1.8, 0.03, 0.02]))
+    pliant.untangle(faces, tangled)  # compiles
+    clock = time.perf_counter()
+    both = np.stack((tangled, pliant.untangle(faces, tangled).positions))
+    seconds = time.perf_counter() - clock
+    frames = tuple(ScannedFrame(i, float(i), None, pliant.check(faces, at), (0.0, 0.0), i) for i, at in enumerate(both))
+    with tempfile.TemporaryDirectory() as folder, browser() as chromium:
+        file = Path(folder) / "untangle.html"
+        write_page(Scan(pliant.Sequence(faces, both, name="toys.obj"), frames, seconds), file, verb="untangle")
+        page = chromium.new_page(viewport={"width": 1280, "height": 760})
+        page.goto(file.as_uri())
+        while not page.evaluate("window.pliant?.state.ready"):
+            page.wait_for_timeout(50)
+        page.wait_for_timeout(1500)
+        page.screenshot(path=str(DOCS / "untangle.png"))
+        page.close()
 
 
 def viewer() -> None:
@@ -130,6 +154,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "viewer": viewer,
     "characters": characters,
     "cloth": cloth,
+    "untangle": untangle,
 }
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pliant.engine.plan import Accuracy, Tuning
     from pliant.frames.scanning import Scan, ScannedFrame, scan
     from pliant.frames.sequence import Sequence
+    from pliant.frames.untangled import UntangledFrame, UntangledSequence, untangle_sequence
     from pliant.mesh.changed.cells import CellIndexError
     from pliant.mesh.o_sets import TooManyOrphans
     from pliant.mesh.triangles import TriMesh
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
     from pliant.queries.insides import inside
     from pliant.queries.near_pairs import NearPairs, StalePairsError
     from pliant.queries.triangles import triangle_distance, triangle_triangle
+    from pliant.queries.windings import winding
     from pliant.response.driven import PinchedError
     from pliant.response.resolver import Resolver
     from pliant.response.resolving import resolve
-    from pliant.results.answers import PairContacts, PairDistances, TrianglePairs
+    from pliant.results.answers import PairContacts, PairDistances, TrianglePairs, Windings
     from pliant.results.contacts import (
         STATUS,
         Contacts,
@@ -115,9 +117,12 @@ _HOME = {
     "TrianglePairs": "pliant.results.answers",
     "Tuning": "pliant.engine.plan",
     "Untangled": "pliant.results.untangled",
+    "UntangledFrame": "pliant.frames.untangled",
+    "UntangledSequence": "pliant.frames.untangled",
     "VERTEX_FACE": "pliant.arithmetic.kinds",
     "VertexIndexError": "pliant.runtime.arrays",
     "VolumeMesh": "pliant.mesh.volumes",
+    "Windings": "pliant.results.answers",
     "ccd": "pliant.queries.detect",
     "ccd_batch": "pliant.queries.batches",
     "check": "pliant.queries.detect",
@@ -135,8 +140,10 @@ _HOME = {
     "triangle_distance": "pliant.queries.triangles",
     "triangle_triangle": "pliant.queries.triangles",
     "untangle": "pliant.untangling.untangle",
+    "untangle_sequence": "pliant.frames.untangled",
     "vertex_face": "pliant.queries.features",
     "vertex_face_distance": "pliant.queries.features",
+    "winding": "pliant.queries.windings",
 }
 # Other names of the same functions, for good.
 _ALIASES = {
@@ -204,8 +211,11 @@ __all__ = [
     "TrianglePairs",
     "Tuning",
     "Untangled",
+    "UntangledFrame",
+    "UntangledSequence",
     "VertexIndexError",
     "VolumeMesh",
+    "Windings",
     "ccd",
     "ccd_batch",
     "characters",
@@ -233,9 +243,11 @@ __all__ = [
     "triangle_distance",
     "triangle_triangle",
     "untangle",
+    "untangle_sequence",
     "vertex_face",
     "vertex_face_distance",
     "view",
+    "winding",
 ]
 
 

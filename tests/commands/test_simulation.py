@@ -40,6 +40,17 @@ def test_a_cloth_falls_onto_a_ball(call: Call, files: Path):
     assert sequence[6][:, 1].min() < 0.18  # y is up
 
 
+def test_time_steps_are_chosen(call: Call, files: Path):
+    how = ("simulate", "drape", "cloth.obj", "--frames", "4", "--json")
+    steps = {word: call(*how, "--step", word).json["steps"] for word in ("0.005", "0.1", "adaptive")}
+    assert steps["0.005"] == 12
+    assert steps["0.1"] == steps["adaptive"] == 3  # cells are of 10 cm
+    for word in ("2", "fast", "nan"):
+        ended = call(*how, "--step", word)
+        assert ended.code == 2
+        assert f"--step {word}: must be seconds, 1e-06 to 1, or the word adaptive" in ended.err
+
+
 def test_with_obstacles_and_pictures(call: Call, files: Path):
     line = (
         "simulate drape cloth.obj --on ball.obj --seconds 0.05 --output out_%02d.ply --with-obstacles --report r.html"

@@ -76,7 +76,7 @@ def test_a_detector_changes_to_cones_where_they_pay():
 
 
 def test_elements_that_change_places_are_built_anew():
-    made, rng = pliant.scenes.load("ball_heap", triangles=160), np.random.default_rng(0)
+    made, rng = pliant.scenes.load("ball_heap", triangles=1600), np.random.default_rng(0)
     middle = np.array([made.x0[made.objects == k].mean(axis=0) for k in range(made.objects.max() + 1)])
     detector, built = pliant.Detector(made.faces), 0
     for _ in range(8):

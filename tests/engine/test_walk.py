@@ -12,7 +12,7 @@ from pliant.engine.walk import CHUNKS, SHARE, _ends
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("count", [0, 1, 5, 96, 97, 1000, 50_000])
 def test_parts_make_up_the_whole_and_become_smaller(count, threads):
-    ends = _ends(count, CHUNKS * threads, SHARE * threads)
+    ends = _ends(count, CHUNKS * threads, SHARE * threads, 0)
     assert ends[0] == 0
     assert ends[-1] == count
     sizes = [end - first for first, end in itertools.pairwise(ends)]
@@ -24,10 +24,14 @@ def test_parts_make_up_the_whole_and_become_smaller(count, threads):
 
 
 def test_a_few_triangles_are_one_part():
-    assert _ends(200, 1, 2 * SHARE) == [0, 200]
+    assert _ends(200, 1, 2 * SHARE, 0) == [0, 200]
 
 
-def test_parts_of_a_safe_step_are_small_from_the_first():
-    ends = _ends(50_000, 2 * CHUNKS, 2 * CHUNKS)
-    assert len(ends) == 2 * CHUNKS + 2  # and one for what division left
-    assert len({end - first for first, end in itertools.pairwise(ends[:-1])}) == 1
+def test_parts_of_a_safe_step_are_small_at_first():
+    ends = _ends(50_000, 2 * CHUNKS, 2 * SHARE, 2)
+    sizes = [end - first for first, end in itertools.pairwise(ends)]
+    least = 50_000 // (2 * CHUNKS)
+    assert sizes[:6] == [least, least, 2 * least, 2 * least, 4 * least, 4 * least]
+    assert sum(sizes) == 50_000
+    assert max(sizes) <= 50_000 // (2 * SHARE)
+    assert len(sizes) < CHUNKS

@@ -35,7 +35,7 @@ def test_what_stays_keeps_its_leaf_and_what_is_new_joins_a_neighbour():
     kept = np.delete(np.arange(len(faces), dtype=np.int32), [3, 50, 51])
     old_of_new = np.concatenate((kept, np.full(2, -1, np.int32)))
     corners = np.concatenate((faces[kept], [(*faces[50][:2], count), (count, count + 1, count)])).astype(np.int32)
-    new = carried(tree, old_of_new, corners, count + 2)
+    new = carried(tree, old_of_new, corners, count + 2, LARGEST_LEAF)
     assert new is not None
     assert sorted(new.order.tolist()) == list(range(len(corners)))
     assert (leaves_of(new)[: len(kept)] == leaves_of(tree)[kept]).all()
@@ -47,7 +47,7 @@ def test_what_stays_keeps_its_leaf_and_what_is_new_joins_a_neighbour():
 
 def test_all_gone():
     _, tree, count = setting()
-    new = carried(tree, np.empty(0, np.int32), np.empty((0, 3), np.int32), count)
+    new = carried(tree, np.empty(0, np.int32), np.empty((0, 3), np.int32), count, LARGEST_LEAF)
     assert new is None or len(new.order) == 0
 
 
@@ -55,10 +55,11 @@ def test_when_it_had_better_be_built_anew():
     faces, tree, count = setting()
     stay = np.arange(len(faces), dtype=np.int32)
     far = np.array([(count, count + 1, count + 2)], np.int32)
-    assert carried(tree, np.append(stay, np.int32(-1)), np.concatenate((faces, far)), count + 3) is None
+    assert carried(tree, np.append(stay, np.int32(-1)), np.concatenate((faces, far)), count + 3, LARGEST_LEAF) is None
     many = LARGEST_LEAF + 1
     fan = np.repeat(faces[:1], many, axis=0)
     assert many < MOST_ADDED * (len(faces) + many)
-    assert carried(tree, np.append(stay, np.full(many, -1, np.int32)), np.concatenate((faces, fan)), count) is None
+    new = np.append(stay, np.full(many, -1, np.int32))
+    assert carried(tree, new, np.concatenate((faces, fan)), count, LARGEST_LEAF) is None
     half = np.where(stay % 2, stay, -1)
-    assert carried(tree, half, faces, count) is None
+    assert carried(tree, half, faces, count, LARGEST_LEAF) is None

@@ -7,8 +7,8 @@ import pytest
 
 import pliant
 from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.hierarchy.build import LARGEST_LEAF, Tree, centres_of
-from pliant.hierarchy.discs import split_into_patches
+from pliant.hierarchy.build import LARGEST_LEAF, Tree
+from pliant.hierarchy.discs import centres_of, split_into_patches
 from pliant.mesh.features import Elements, elements_of
 from pliant.mesh.patches import patches_of, twins_of
 from pliant.runtime.threads import ThreadPool

@@ -79,7 +79,7 @@ def test_every_feature_has_one_owner_that_contains_it(few):
     for mesh in SOUPS:
         elements = elements_of(mesh)
         if few:
-            owned = gather_features(elements, mesh.edges, mesh.vertex_limit)
+            owned = gather_features(elements, np.arange(len(elements.face)), elements.sides, mesh._owner_bits)
         else:
             owned = owned_by_first(mesh.cell_table, np.arange(len(elements.face)))
         assert sorted(owned.vertex.tolist()) == mesh.vertices.tolist()
@@ -92,6 +92,7 @@ def test_every_feature_has_one_owner_that_contains_it(few):
         faces = np.flatnonzero(elements.face >= 0)
         assert elements.face[faces].tolist() == list(range(len(mesh.faces)))
         assert owned.triangles.tolist() == mesh.faces.tolist()
+        assert np.array_equal(np.sort(owned.ends, axis=1), mesh.edges[owned.edge])
 
 
 @pytest.mark.unit

@@ -10,13 +10,13 @@ import pytest
 
 from pliant import TriMesh, scenes
 from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.engine.assignment import roles_of
+from pliant.engine.assignment import Bounds, roles_of
 from pliant.hierarchy.traverse import ALL, INTER, SELF, WITH_EDGES, WITH_VERTICES
 from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_VERTEX_FACE
 from pliant.mesh.features import Elements, elements_of, gather_features, owned_by_first
 from pliant.mesh.o_sets import TooManyOrphans, o_sets
 from pliant.pairs.dynamic import expand_dynamic, expand_listed, keep_separate
-from pliant.pairs.static import expand_static
+from pliant.pairs.static import expand_static, space_for_edges
 from pliant.scenes.shapes import grid, icosphere
 
 small = [pytest.mark.unit, pytest.mark.bounds]
@@ -94,8 +94,8 @@ def first_owners(mesh, _leaves, order):
     return owned_by_first(mesh.cell_table, order)
 
 
-def few_owners(mesh, leaves, _order):
-    return gather_features(leaves, mesh.edges, mesh.vertex_limit)
+def few_owners(mesh, leaves, order):
+    return gather_features(leaves, order, mesh._elements.sides, mesh._owner_bits[order])
 
 
 class Setting(NamedTuple):
@@ -106,7 +106,7 @@ class Setting(NamedTuple):
     leaves: Elements
     owned: tuple
     orphans: tuple
-    bounds: tuple  # by place
+    bounds: Bounds  # of elements by place
     bounds_by_id: tuple
     pairs: np.ndarray
     separate: np.ndarray  # which of the pairs share no vertex
@@ -120,9 +120,10 @@ class Setting(NamedTuple):
         everything = np.tile([-np.inf, np.inf] * 3, (mesh.vertex_limit, 1))
         vertex_bounds = everything if x0 is None else bound_vertices(x0, x1)
         element_bounds = bound_union(vertex_bounds, leaves.corners)
-        of_owned = (bound_union(vertex_bounds, rows) for rows in (owned.vertex[:, None], owned.ends, owned.triangles))
         by_id = (bound_union(vertex_bounds, rows) for rows in (mesh._edges, mesh._faces, elements.corners))
-        bounds, bounds_by_id = (*of_owned, element_bounds), (vertex_bounds, *by_id)
+        of_faces = bound_union(vertex_bounds, owned.triangles)
+        bounds = space_for_edges(Bounds(vertex_bounds, vertex_bounds, of_faces, element_bounds))
+        bounds_by_id = vertex_bounds, *by_id
         i, j = np.triu_indices(len(order), 1)
         lower, upper = element_bounds[:, ::2], element_bounds[:, 1::2]
         meet = ((lower[i] <= upper[j]) & (lower[j] <= upper[i])).all(axis=1)

@@ -9,6 +9,7 @@ import pytest
 
 import pliant
 from pliant.hierarchy.traverse import ALL
+from pliant.mesh.cell_features import MOST_EDGES
 from pliant.mesh.features import Elements, owned_by_first
 from pliant.pairs.dynamic import expand_dynamic, keep_separate
 from pliant.pairs.static import expand_static
@@ -273,7 +274,7 @@ def test_static_assignment_with_o_sets_misses_and_is_refused():
             vf, ee, _, done = expand_dynamic(table, everywhere, pairs, kept, 0, *buffers)
         else:
             owned = owned_by_first(table, np.arange(count))
-            everywhere = unbounded(owned.vertex, owned.edge, owned.face, mesh.types)
+            everywhere = unbounded(x0, range(1 + MOST_EDGES), owned.face, mesh.types)
             vf, ee, _, done = expand_static(owned, everywhere, (labels, ALL, pairs, kept), 0, *buffers)
         assert done == kept
         listed = mesh.o_sets
@@ -297,7 +298,7 @@ def unbounded(*tables):
 def test_pairs_within_one_owner():
     """A cell with itself: errata 20."""
     owned = owned_by_first(pliant.VolumeMesh({"tetra": [(0, 1, 2, 3)]}).cell_table, np.arange(1))
-    everywhere = unbounded(owned.vertex, owned.edge, owned.face, [0])
+    everywhere = unbounded(range(4), range(1 + MOST_EDGES), owned.face, [0])
     buffers, pairs = (np.empty((400, 2), np.int32), np.empty((400, 2), np.int32)), np.zeros((1, 2), np.int32)
     vertex_face, edge_edge, _, done = expand_static(owned, everywhere, (pairs[0], ALL, pairs, 1), 0, *buffers)
     assert (vertex_face, edge_edge, done) == (4, 3, 1)

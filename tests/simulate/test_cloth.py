@@ -11,6 +11,10 @@ import pytest
 import pliant
 from pliant.runtime.reading import FileError
 from pliant.simulate import MATERIALS, Cloth, Keyframes, Obstacle, Pin, Seam, Settings, Spring, Turning
+from pliant.simulate.contacts import near_links
+from pliant.simulate.joints import STITCH
+from pliant.simulate.model import CONTACT_STIFFNESS
+from pliant.simulate.stepping import Stepper
 from pliant.simulate.welding import weld
 from tests.simulate.sheets import ball, sheet
 
@@ -160,7 +164,7 @@ def test_frames_have_times_and_are_frozen():
 def test_an_exception_in_half_of_a_step_undoes_the_other_half(monkeypatch):
     cloth = Cloth(*sheet(3, 3, 0.3), pins=[0])
     cloth.step(0.01)
-    before, solve, calls = cloth.frame(), Cloth._solve, []
+    before, solve, calls = cloth.frame(), Stepper._solve, []
 
     def fails_after_halving(self, *arguments):
         calls.append(arguments)
@@ -170,7 +174,7 @@ def test_an_exception_in_half_of_a_step_undoes_the_other_half(monkeypatch):
             raise KeyboardInterrupt
         return solve(self, *arguments)
 
-    monkeypatch.setattr(Cloth, "_solve", fails_after_halving)
+    monkeypatch.setattr(Stepper, "_solve", fails_after_halving)
     with pytest.raises(KeyboardInterrupt):
         cloth.step(0.01)
     assert len(calls) == 3
@@ -244,6 +248,38 @@ def test_seams_close_and_springs_pull():
     frames = run_checked(spring, 60)
     gap = np.linalg.norm(frames[-1].positions[left] - frames[-1].positions[right], axis=1)
     assert abs(gap - 0.02).max() < 0.01
+
+
+def test_seams_close_where_their_sides_are_not_equally_long():
+    """They stayed 3 mm open at a thickness of 2: a stitch was no stiffer than the cloth that it has to stretch."""
+    faces, x = sheet(8, 8, 0.2, irregular=False)
+    longer = x * (1.0, 1.2, 1.0)
+    longer[:, 1] += 0.008 * np.sin(40 * longer[:, 1])
+    left, right = np.flatnonzero(x[:, 0] > 0.2 - 1e-9), len(x) + np.flatnonzero(x[:, 0] < 1e-9)
+    two = np.concatenate((x, longer + (0.21, 0.0, 0.0)))
+    joints = Seam(np.column_stack((left, right)))
+    cloth = Cloth(np.concatenate((faces, faces + len(x))), two, joints=joints, gravity=(0, 0, 0), thickness=2e-3)
+    frames = run_checked(cloth, 60)
+    gap = np.linalg.norm(frames[-1].positions[left] - frames[-1].positions[right], axis=1)
+    assert gap.max() < 2e-3
+
+
+def test_contacts_and_stitches_are_as_stiff_as_what_they_join():
+    """They had the stiffness of the stiffest material of the whole simulation."""
+    faces, x = sheet(2, 2, 0.1)
+    layers = np.concatenate([x + (0, 0, 1e-3 * k) for k in (0, 1, 100, 101)])
+    mesh = pliant.TriMesh(np.concatenate([faces + k * len(x) for k in range(4)]))
+    silk, leather = MATERIALS["silk"], MATERIALS["leather"]
+    pairs = np.array([(0, 9), (9, 18), (18, 27)])
+    cloth = Cloth(mesh, layers, material=[silk, silk, silk, leather], thickness=2e-3, joints=Seam(pairs))
+    model = cloth._stepper.model
+    assert model.joints.stiffness.tolist() == [STITCH * one.stretch_warp for one in (silk, silk, leather)]
+    links = near_links(cloth._resolver.near(layers), model.rubbing)
+    upper = links.vertices.min(axis=1) >= 18
+    assert upper.any()
+    assert (~upper).any()
+    assert set(links.stiffness[~upper]) == {CONTACT_STIFFNESS * silk.stretch_warp}
+    assert set(links.stiffness[upper]) == {CONTACT_STIFFNESS * leather.stretch_warp}
 
 
 @pytest.mark.parametrize("irregular", [False, True])

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.runtime.simd import BLOCK
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate import MATERIALS
-from pliant.simulate.bending import BendingStep, bending_of
+from pliant.simulate.bending import bending_of
+from pliant.simulate.bending_step import BendingStep
 from pliant.simulate.membrane import MembraneStep, membrane_of
 from tests.reference.cloth import bending_energy, membrane_energy
 from tests.simulate.sheets import ball, sheet
@@ -35,10 +37,13 @@ def forces(model: MembraneStep, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gradient (n, 3) and Hessian (3n, 3n) at x."""
     rows, n = model.membrane.rows, len(x)
     model.energies(x, SECONDS)
-    gradient, blocks = np.zeros((n, 3)), np.full((len(rows.columns), 3, 3), np.nan)
+    gradient, blocks = np.zeros((n, 3)), np.full((len(rows.columns), BLOCK), np.nan)
     model.add(gradient, blocks)
     dense = np.zeros((n, 3, n, 3))
-    dense[np.repeat(np.arange(n), np.diff(rows.start)), :, rows.columns] = blocks
+    dense[np.repeat(np.arange(n), np.diff(rows.start)), :, rows.columns] = blocks.reshape(-1, 3, 4)[:, :, :3].transpose(
+        0, 2, 1
+    )
+    assert not blocks[:, 3::4].any()
     return gradient, dense.reshape(3 * n, 3 * n)
 
 
@@ -110,7 +115,7 @@ def test_rows_are_the_same_for_any_number_of_threads():
         model = membrane(faces, x, threads=threads)
         model.begin(x)
         energy = model.energies(y, SECONDS)
-        gradient, blocks = np.zeros_like(x), np.empty((len(model.membrane.rows.columns), 3, 3))
+        gradient, blocks = np.zeros_like(x), np.empty((len(model.membrane.rows.columns), BLOCK))
         model.add(gradient, blocks)
         results.append((energy, gradient.tobytes(), blocks.tobytes()))
     assert results[0] == results[1] == results[2]
@@ -157,6 +162,71 @@ def test_bending_force_is_the_slope_of_the_energy(is_bent: bool):
         assert slope(lambda z: sum(model.energies(z, SECONDS)), y, way) == pytest.approx(
             np.vdot(gradient, way), rel=1e-5
         )
+
+
+def fan(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Faces that share an edge of length 0.1, at equal angles; each reaches 0.08 away from it."""
+    angle = 2 * np.pi * np.arange(count) / count
+    wings = np.column_stack((0.08 * np.cos(angle), np.full(count, 0.04), 0.08 * np.sin(angle)))
+    x = np.concatenate(((((0.0, 0, 0)), ((0.0, 0.1, 0))), wings))
+    return np.array([(0, 1, 2 + k) for k in range(count)]), x
+
+
+@pytest.mark.parametrize("count", [3, 4, 5])
+@pytest.mark.parametrize("is_bent", [False, True])
+def test_several_faces_at_an_edge_bend_two_by_two(count: int, is_bent: bool):
+    """Edges with three faces did not bend at all: what was sewn onto a sheet turned around its seam freely."""
+    faces, x = fan(count)
+    stiff = dataclasses.replace(COTTON, bend_weft=COTTON.bend_warp)
+    model = bending(faces, x, x if is_bent else None, stiff)
+    y = x.copy()
+    y[2:] += 0.01 * np.random.default_rng(count).normal(size=(count, 3))
+    model.begin(y)
+    expected = 0.0
+    for i in range(count):
+        for j in range(i):
+            # r points along the normal at the side, from two unit vectors that point away from it, times its length;
+            # linear in the positions, with heights at rest.
+            both = -0.1 * (y[2 + i] - y[0] - 0.4 * (y[1] - y[0]) + y[2 + j] - y[0] - 0.4 * (y[1] - y[0])) / 0.08
+            if is_bent:
+                rest = -0.1 * (x[2 + i] + x[2 + j] - 2 * np.array((0.0, 0.04, 0.0))) / 0.08
+                normals = [np.cross(y[1] - y[0], y[2 + i] - y[0]), np.cross(y[2 + j] - y[0], y[1] - y[0])]
+                at_rest = [np.cross(x[1] - x[0], x[2 + i] - x[0]), np.cross(x[2 + j] - x[0], x[1] - x[0])]
+                now, before = (sum(n / np.linalg.norm(n) for n in some) for some in (normals, at_rest))
+                if np.linalg.norm(before) > 1e-9:
+                    now, before = now / np.linalg.norm(now), before / np.linalg.norm(before)
+                    both = both - (rest @ before) * now
+            expected += 0.5 * (2 / count) * 3 * stiff.bend_warp / 0.008 * both @ both
+    assert model.energies(y, SECONDS)[0] == pytest.approx(expected, rel=1e-9)
+    if is_bent:
+        assert model.energies(x, SECONDS)[0] < 1e-9 * expected
+    model.energies(y, SECONDS)
+    gradient = np.zeros_like(y)
+    model.add(gradient)
+    way = np.random.default_rng(1).normal(size=y.shape)
+    assert slope(lambda z: sum(model.energies(z, SECONDS)), y, way) == pytest.approx(np.vdot(gradient, way), rel=1e-5)
+
+
+def test_each_cloth_bends_with_the_damping_of_its_material():
+    """Damping of bending was the mean of all materials."""
+    faces, x = sheet(3, 3, 0.3)
+    n, damped = len(x), dataclasses.replace(COTTON, damping=0.01)
+    two = np.concatenate((x, x + (1.0, 0, 0)))
+    mesh = pliant.TriMesh(np.concatenate((faces, faces + n)))
+    kind = np.repeat((0, 1), len(faces))
+    made = bending_of(mesh._faces, mesh._face_edges, two, None, [COTTON, damped], kind)
+    both = BendingStep(made, len(two), ThreadPool(1))
+    y = two + 0.01 * np.random.default_rng(8).normal(size=two.shape)
+    both.begin(two)
+    expected = 0.0
+    for part, material in ((slice(0, n), COTTON), (slice(n, None), damped)):
+        alone = bending(faces, x, None, material)
+        alone.begin(two[part])
+        expected += alone.energies(y[part], SECONDS)[1]
+        half = slice(0, len(made.values) // 2) if part.start == 0 else slice(len(made.values) // 2, None)
+        np.testing.assert_allclose(both.hessian(SECONDS)[half], alone.hessian(SECONDS), atol=1e-12)
+    assert both.energies(y, SECONDS)[1] == pytest.approx(expected)
+    assert expected > 0.0
 
 
 def test_bad_rest_shapes_are_named():

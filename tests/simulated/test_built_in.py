@@ -9,8 +9,8 @@ import pytest
 
 import pliant
 from pliant.runtime.arrays import OptionError
-from pliant.simulate import Cloth
 from pliant.simulate.links import no_links
+from pliant.simulate.stepping import Stepper
 from pliant.simulated import cache
 from pliant.simulated.built_in import PREFIX
 from pliant.simulated.recording import Recording
@@ -47,19 +47,19 @@ def test_every_step_is_free_and_the_cloth_moves(name: str):
 def test_a_solution_that_diverges_is_not_taken(monkeypatch: pytest.MonkeyPatch):
     """Tentacles struck the ground at 1.7 m/s: solved again with these contacts, vertices went off by 10^9 m, and an
     exact query of that motion took minutes. The solver does so no more there; here it is made to."""
-    solve, diverged = Cloth._solve, []
+    solve, diverged = Stepper._solve, []
 
-    def diverging(self, x0, aim, links, seconds, x):
-        outcome = solve(self, x0, aim, links, seconds, x)
+    def diverging(self, state, aim, links, seconds, x):
+        outcome = solve(self, state, aim, links, seconds, x)
         if len(links) < 4:  # of a first solution
             return outcome
-        diverged.append(self.time)
+        diverged.append(state.time)
         x[: len(aim)] *= 1e9
         return outcome._replace(moved=1e8, is_solved=False)
 
-    monkeypatch.setattr(Cloth, "_solve", diverging)
-    monkeypatch.setattr(Cloth, "_in_the_way", lambda *_: no_links())  # so that the ground comes as a surprise
-    monkeypatch.setattr("pliant.simulate.cloth.IMPACT", 1e-3)
+    monkeypatch.setattr(Stepper, "_solve", diverging)
+    monkeypatch.setattr(Stepper, "_in_the_way", lambda *_: no_links())  # so that the ground comes as a surprise
+    monkeypatch.setattr("pliant.simulate.stepping.IMPACT", 1e-3)
     setup = pliant.simulated.setup("squishy_ball", 1000)
     recording = Recording(setup)
     recording.run(30, setup.rate, verify=True)

@@ -70,6 +70,7 @@ file = "out.npz"
 """
 
 BOX, PAIRS = "box = [[-0.3, -0.3, 0.0], [-0.1, -0.1, 1.0]]", "pairs = [[24, 4], [23, 3]]"
+SEWN = 'cloths = ["front", "back"]\n' + PAIRS
 MADE_OF, CLOTH, SIZE = 'material = "heavy"', 'file = "cloth.obj"', "size = [0.4, 0.4]"
 
 
@@ -220,6 +221,12 @@ def test_copies_of_vertices_follow(folder: Path):
         (BOX, "vertices = [1.5]", "[[pin]] 1, vertices: must hold ids"),
         (PAIRS, "pairs = [[24, 4], [23, 99]]", "[[seam]] 1, pairs: there is no vertex 99: back has 25"),
         (PAIRS, "pairs = [[24, 4, 1]]", "[[seam]] 1, pairs: must have 2 numbers"),
+        (
+            'cloths = ["front", "back"]\n' + PAIRS,
+            "pairs = [[1, 2], [4, 4]]",
+            "scene.toml: [[seam]] 1, pairs: vertex 4 of",
+        ),
+        (BOX, BOX + "\n[[pin]]\nvertices = [3, 0]", "scene.toml: [[pin]] 2, vertices: vertex 0 of front is pinned by"),
         ('file = "out.npz"', 'file = "../out.npz"', "[output], file: '../out.npz' is outside"),
         ("[output]", "[output", "scene.toml: is not TOML"),
         ("[scene]", "cloth = 3\n[scene]", "is not TOML"),

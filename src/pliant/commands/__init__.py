@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import pliant
-from pliant.commands import animations, checks, instants, motions, preparing, scenery, shows, simulation
+from pliant.commands import animations, checks, instants, motions, preparing, repairs, scenery, shows, simulation
 from pliant.runtime.terminal import to_standard_output
 
 app = typer.Typer(
@@ -45,6 +45,7 @@ VERBS = (
     (instants.near, "Find what is within a distance, in or between files."),
     (animations.scan, "Look through all frames of a sequence."),
     (instants.inside, "Find vertices inside a body, or inside solid cells."),
+    (repairs.untangle, "Move vertices until nothing intersects, and write that."),
     (shows.character, "Play a skinned character and see what collides."),
     (simulation.simulate, "Simulate cloth that ends every step free of contact."),
     (shows.view, "Look at a sequence in the browser."),

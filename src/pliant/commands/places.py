@@ -17,8 +17,9 @@ from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 from pliant.commands.options import STANDARD
 
 # Of all parameters that are paths, arguments are read and options are written; but for these.
-_READ_OPTIONS = {"mesh", "baseline", "of", "on", "restore"}
+_READ_OPTIONS = {"mesh", "baseline", "of", "on", "restore", "fixed", "reference"}
 _WRITTEN_ARGUMENTS = {"target"}
+_OUT = "out"  # where a verb has an option of this name and it is not given, the last of several arguments is written
 _NUMBER = re.compile(r"%0?\d*d|\*|#+")
 
 
@@ -41,7 +42,13 @@ class Place(NamedTuple):
 
 def places_of(parameters: Iterable[inspect.Parameter], given: dict[str, Any]) -> list[Place]:
     """All that the user named, but for standard input and output."""
-    return [place for one in parameters for place in _places(one, given.get(one.name)) if place.path != STANDARD]
+    last_is_written = _OUT in given and given[_OUT] is None
+    return [
+        place
+        for one in parameters
+        for place in _places(one, given.get(one.name), last_is_written)
+        if place.path != STANDARD
+    ]
 
 
 def require_apart(places: Iterable[Place]) -> None:
@@ -63,13 +70,15 @@ def require_apart(places: Iterable[Place]) -> None:
                     raise _fault(f"{output.words} would replace a file that is read; name another one")
 
 
-def _places(parameter: inspect.Parameter, value: Any) -> Iterator[Place]:
+def _places(parameter: inspect.Parameter, value: Any, last_is_written: bool) -> Iterator[Place]:
     info = next((one for one in get_args(parameter.annotation) if isinstance(one, ParameterInfo)), None)
     argument = isinstance(info, ArgumentInfo)
     written = parameter.name in _WRITTEN_ARGUMENTS if argument else parameter.name not in _READ_OPTIONS
-    for one in value if isinstance(value, list | tuple) else (value,):
+    every = value if isinstance(value, list | tuple) else (value,)
+    for number, one in enumerate(every, 1):
+        is_last = argument and last_is_written and number == len(every) > 1
         if isinstance(one, Path) or (argument and isinstance(one, str)):
-            yield Place(Path(one), _name(parameter, info), written)
+            yield Place(Path(one), "OUT" if is_last else _name(parameter, info), written or is_last)
 
 
 def _name(parameter: inspect.Parameter, info: ParameterInfo | None) -> str:

@@ -14,8 +14,9 @@ from pliant.frames.scanning import scan
 from pliant.frames.sequence import Sequence
 from pliant.report.outputs import Result, number_or_none
 from pliant.report.tables import count
+from pliant.runtime.arrays import MeshError, as_number
 from pliant.runtime.terminal import complain
-from pliant.simulate.settings import Settings
+from pliant.simulate.settings import ADAPTIVE, STEPS, Settings
 from pliant.simulated.built_in import setup as setup_of
 from pliant.simulated.cache import keep, place_of, read_kept
 from pliant.simulated.draping import draped
@@ -33,7 +34,7 @@ class Asked(NamedTuple):
     frames: int | None
     seconds: float | None
     rate: float | None
-    step: float | None
+    step: float | str | None
     triangles: int | None
     seed: int
 
@@ -72,6 +73,16 @@ class Done(NamedTuple):
     @property
     def steps(self) -> int:
         return sum(row.steps for row in self.rows)
+
+
+def step_of(text: str | None) -> float | str | None:
+    """The longest time step from the words of the command line."""
+    if text is None or text == ADAPTIVE:
+        return text
+    try:
+        return as_number(float(text), "step", *STEPS)
+    except (ValueError, MeshError):
+        raise fault(f"--step {text}: must be seconds, {STEPS[0]:g} to {STEPS[1]:g}, or the word {ADAPTIVE}") from None
 
 
 def choose(run: Run, what: list[str], given: dict[str, Any], asked: Asked) -> Chosen:

@@ -48,7 +48,10 @@ def simulate(
     frames: Annotated[int | None, typer.Option(min=2, help="Number of frames, the start included.")] = None,
     seconds: Annotated[float | None, typer.Option(min=1e-6, help="Seconds to simulate, instead of --frames.")] = None,
     rate: Annotated[float | None, typer.Option(min=1e-3, help="Frames in a second; default: 60.")] = None,
-    step: Annotated[float | None, typer.Option(min=1e-6, max=1.0, help="The longest time step, s.")] = None,
+    step: Annotated[
+        str | None,
+        typer.Option(metavar="SECONDS|adaptive", help="The longest time step, 1e-6 to 1; or by how fast the cloth is."),
+    ] = None,
     material: Annotated[str | None, typer.Option(help="drape: cotton, silk, denim ...; default: cotton.")] = None,
     thickness: Annotated[
         float | None, typer.Option(min=1e-12, help="drape: the gap that is kept, in the units of the file.")
@@ -84,7 +87,7 @@ def simulate(
         raise fault("--frames and --seconds say the same: give one of them")
     given = {"on": on, "material": material, "thickness": thickness, "pins": pins, "friction": friction}
     given |= {"units": units and units.value, "up": up and up.value}
-    asked = simulating.Asked(frames, seconds, rate, step, triangles, seed)
+    asked = simulating.Asked(frames, seconds, rate, simulating.step_of(step), triangles, seed)
     cache = cache and not (verify or restore or save)  # these need the simulation itself
     chosen = simulating.choose(run, what, given, asked)
     if output is None and chosen.output is not None:

@@ -1,4 +1,4 @@
-"""The contacts of a small mesh in two calls: one for the grid, the filters and the test in doubles, one for the table.
+"""The contacts among the pairs of a small mesh: one call for filters and the test in doubles, one for the table.
 
 What doubles cannot decide is listed, for integers to decide. Memory is given from outside: it is kept from query to
 query, and arrays that nobody makes or counts cost nothing.
@@ -14,14 +14,12 @@ from pliant.arithmetic.bernstein import in_range
 from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE, quad
 from pliant.arithmetic.rounding import POSITION_ERROR
 from pliant.arithmetic.vec3 import max_norm, row
-from pliant.bounds.kdops import STEP_PADDING
 from pliant.elementary.certified import HIT, MISS, UNSURE
 from pliant.elementary.exact import LEEWAY, decided, note_tiers
 from pliant.elementary.measure import gap_at
 from pliant.elementary.witness import witness_of
 from pliant.filters.axes.features import apart_by_centres
 from pliant.filters.sieve import apart_by_dnf, motion_until
-from pliant.pairs.grid import EDGES_AT_EDGES, PASSES, bound_straight, lay_out, list_pairs, most_pairs
 from pliant.pairs.order import in_order
 from pliant.runtime.jit import bare_kernel, helper, kernel, one_copy
 from pliant.runtime.tally import Tally
@@ -42,21 +40,18 @@ class Found(NamedTuple):
 class Counts(NamedTuple):
     """What became of the pairs."""
 
-    compared: int
-    overlapping: int
     after_dnf: int
     after_csat: int
-    hits: int  # -1 where there were too many pairs
+    hits: int
     tightened: int
     unsure: int
     kept: int  # hits in the list
     is_free: bool  # the motion to the positions before the first
 
-    def note(self, seconds: float, tally: Tally) -> None:
+    def note(self, pairs: int, seconds: float, tally: Tally) -> None:
         """In the stages of the result. One call has one time, which is noted where it begins."""
-        tally.add("feature boxes", self.compared, self.overlapping, seconds)
-        if self.overlapping:
-            tally.add("dnf", self.overlapping, self.after_dnf, 0.0)
+        if pairs:
+            tally.add("dnf", pairs, self.after_dnf, seconds)
         if self.after_dnf:
             tally.add("csat", self.after_dnf, self.after_csat, 0.0)
         if self.after_csat:
@@ -73,58 +68,48 @@ def space_for_found(count: int) -> Found:
 
 
 @bare_kernel
-def find_contacts(x0, x1, features, selection, space, first, found, positions):
-    """Contacts of a motion on straight paths, in any order, as far as doubles decide; returns Counts.
+def find_contacts(x0, x1, features, pairs, vf, count, first, found, positions):
+    """Contacts among pairs of features, vf of a vertex and a face and then those of two edges, during a motion on
+    straight paths; in any order, as far as doubles decide. Returns Counts.
 
     first: only the earliest contact is wanted, of several the first in canonical order, and positions just before it
-    (``engine/verified.py`` says why they are free of contact), where doubles can decide that. Of what does not fit into
-    the arrays, only the number is known. Where there are too many pairs it gives up: hits are -1.
+    (``engine/verified.py`` says why they are free of contact), where doubles can decide that. found: has as many rows
+    as there are pairs.
     """
-    bound_straight(x0, x1, features[0], STEP_PADDING if first else 0.0, space.of_vertices)
     position_error = POSITION_ERROR * _largest(x0, x1, features[0]) if first else 0.0
-    grid, block = lay_out(features, space), space.block
-    compared = overlapping = after_dnf = after_csat = hits = tightened = unsure = kept = 0
+    after_dnf = after_csat = hits = tightened = unsure = kept = 0
     horizon = earliest = 1.0
-    for which in range(PASSES):
-        kind = EDGE_EDGE if which == EDGES_AT_EDGES else VERTEX_FACE
-        table, i = features[2] if which == EDGES_AT_EDGES else features[1], 0
-        while i < len(features[which]):
-            count, new, i = list_pairs(grid, features, selection, space, which, i)
-            compared += new
-            overlapping += count
-            if overlapping > most_pairs(space):
-                return compared, overlapping, 0, 0, -1, 0, 0, 0, False
-            for p in range(count):
-                a, b = block[p, 0], block[p, 1]
-                passed = _passed(kind, x0, x1, quad(kind, table, a, b), horizon, position_error)
-                after_dnf += passed > 0
-                if passed < 2:
-                    continue
-                if first:
-                    _note(found.near, after_csat, kind, a, b)
-                after_csat += 1
-                answer, lower, upper, by_double_doubles = _decided(kind, x0, x1, quad(kind, table, a, b))
-                tightened += by_double_doubles
-                if answer == UNSURE:
-                    _note(found.unsure, unsure, kind, a, b)
-                    unsure += 1
-                if answer != HIT:
-                    continue
-                hits += 1
-                if first:
-                    if kept and (lower > earliest or (lower == earliest and _is_before(found.hits, kind, a, b))):
-                        continue
-                    earliest, horizon, kept = lower, min(1.0, lower + LEEWAY), 0
-                _note(found.hits, kept, kind, a, b)
-                if kept < len(found.times):
-                    found.times[kept, 0], found.times[kept, 1] = lower, upper
-                kept += 1
-    is_free = first and kept > 0 and unsure == 0 and earliest > 0.0 and after_csat <= len(found.near)
+    for p in range(count):
+        kind = VERTEX_FACE if p < vf else EDGE_EDGE
+        table, a, b = features[1] if p < vf else features[2], pairs[p, 0], pairs[p, 1]
+        passed = _passed(kind, x0, x1, quad(kind, table, a, b), horizon, position_error)
+        after_dnf += passed > 0
+        if passed < 2:
+            continue
+        if first:
+            _note(found.near, after_csat, kind, a, b)
+        after_csat += 1
+        answer, lower, upper, by_double_doubles = _decided(kind, x0, x1, quad(kind, table, a, b))
+        tightened += by_double_doubles
+        if answer == UNSURE:
+            _note(found.unsure, unsure, kind, a, b)
+            unsure += 1
+        if answer != HIT:
+            continue
+        hits += 1
+        if first:
+            if kept and (lower > earliest or (lower == earliest and _is_before(found.hits, kind, a, b))):
+                continue
+            earliest, horizon, kept = lower, min(1.0, lower + LEEWAY), 0
+        _note(found.hits, kept, kind, a, b)
+        found.times[kept, 0], found.times[kept, 1] = lower, upper
+        kept += 1
+    is_free = first and kept > 0 and unsure == 0 and earliest > 0.0
     if is_free:
         for v in range(len(x0)):
             _go_on_to(x0, x1, v, earliest * (1.0 - BACK), positions)
         is_free = _are_apart(x0, positions, features, found.near, after_csat)
-    return compared, overlapping, after_dnf, after_csat, hits, tightened, unsure, kept, is_free
+    return after_dnf, after_csat, hits, tightened, unsure, kept, is_free
 
 
 @helper
@@ -140,8 +125,7 @@ def _are_apart(x0, x1, features, near, count):
 
 @helper
 def _note(rows, count, kind, a, b):
-    if count < len(rows):
-        rows[count, 0], rows[count, 1], rows[count, 2] = kind, a, b
+    rows[count, 0], rows[count, 1], rows[count, 2] = kind, a, b
 
 
 @helper

@@ -24,10 +24,10 @@ from pliant.mesh.features import Elements, Owned, gather_features, owned_by_firs
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
 from pliant.pairs.dynamic import expand_dynamic, expand_listed, keep_separate
-from pliant.pairs.static import expand_static
+from pliant.pairs.static import expand_static, space_for_edges
 from pliant.runtime.arrays import Buffers
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import ThreadPool
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 Pairs = tuple[np.ndarray, np.ndarray]  # of features by id, (k, 2) of each kind: VERTEX_FACE, EDGE_EDGE
 NONE = np.empty((0, 2), np.int32), np.empty((0, 2), np.int32)
@@ -48,10 +48,10 @@ class Places(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Of features and elements during a motion, in the order of an assignment: by place, or by id."""
+    """Of features and elements during a motion: vertices by id, the others in the order of an assignment."""
 
     vertices: np.ndarray
-    edges: np.ndarray
+    edges: np.ndarray  # none of static assignment: few are examined, and of these the bounds are those of two vertices
     faces: np.ndarray
     elements: np.ndarray
 
@@ -92,11 +92,11 @@ class Assignment(Protocol):
         ...
 
 
-def assigned(places: Places, vertex_count: int, plan: Plan) -> Assignment:
+def assigned(places: Places, plan: Plan, pool: ThreadPool = SERIAL) -> Assignment:
     """What was asked for; or static assignment, which needs no list of orphans, where a vertex has so many cells that
     the list would fill the memory."""
     has_list = not isinstance(places.mesh, VolumeMesh) or places.mesh.has_o_sets
-    return Dynamic(places, plan) if plan.is_dynamic and has_list else Static(places, vertex_count)
+    return Dynamic(places, plan) if plan.is_dynamic and has_list else Static(places, pool)
 
 
 class Static:
@@ -105,13 +105,15 @@ class Static:
     is_dynamic = False
     listed = NONE
 
-    def __init__(self, places: Places, vertex_count: int) -> None:
-        self._places, self.has_inner_pairs = places, places.are_cells
+    def __init__(self, places: Places, pool: ThreadPool = SERIAL) -> None:
+        self._places, self.has_inner_pairs, order = places, places.are_cells, places.tree.order
         if isinstance(places.mesh, VolumeMesh):
-            self._owned = owned_by_first(places.mesh.cell_table, places.tree.order)
+            self._owned = owned_by_first(places.mesh.cell_table, order)
+            self.roles = roles_of(self._owned)
         else:
-            self._owned = gather_features(places.leaves, places.mesh._edges, vertex_count)
-        self.roles = roles_of(self._owned)
+            bits = np.take(places.mesh._owner_bits, order)
+            self._owned = gather_features(places.leaves, order, places.mesh._elements.sides, bits, pool)
+            self.roles = np.take(_ROLES, bits)
 
     def fit(
         self,
@@ -123,21 +125,19 @@ class Static:
         buffers: Buffers,
     ) -> FittedFeatures:
         owned, new = self._owned, buffers.named
-        of_vertices = bound_union(vertices, owned.vertex[:, None], pool, new("owned vertices"))
-        of_edges = bound_union(vertices, owned.ends, pool, new("owned edges"))
         each_is_one = len(owned.face) == len(places) and not self._places.are_cells
         of_faces = places if each_is_one else bound_union(vertices, owned.triangles, pool, new("owned faces"))
         return _with_corners(
-            Bounds(of_vertices, of_edges, of_faces, places), self._places, travel, horizon, pool, buffers
+            Bounds(vertices, vertices[:0], of_faces, places), self._places, travel, horizon, pool, buffers
         )
 
     def expand(
         self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
     ) -> Iterator[tuple[int, int]]:
-        done = 0
+        done, bounds = 0, space_for_edges(fitted.bounds)
         while done < count:
             clock, selection = time.perf_counter(), (self._places.labels, plan.wanted, pairs, count)
-            vertex_face, edge_edge, compared, done = expand_static(self._owned, fitted.bounds, selection, done, *out)
+            vertex_face, edge_edge, compared, done = expand_static(self._owned, bounds, selection, done, *out)
             tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)
             yield vertex_face, edge_edge
 
@@ -222,6 +222,12 @@ def expand_orphans(
     vertex_face, edge_edge, compared = expand_listed(fitted.bounds, *some, *out)
     tally.add("orphans", compared, vertex_face + edge_edge, time.perf_counter() - clock)
     return vertex_face, edge_edge
+
+
+# By the bits of ``owner_bits``.
+_ROLES = np.array(
+    [PARTICIPANT + WITH_VERTICES * ((b & 7) > 0) + WITH_EDGES * ((b >> 3) > 0) for b in range(64)], np.int8
+)
 
 
 def roles_of(owned: Owned) -> np.ndarray:

@@ -1,27 +1,27 @@
 """Small meshes: pairs of features whose boxes overlap come from a grid; no tree is built, and there is no walk.
 
 A walk, with its bounds, chunks, blocks and threads, is some thirty calls of 3 to 10 us each, whatever there is to do.
-Here contacts on straight paths take two calls: one finds them (``elementary/small.py``), one fills in the table.
-Distances and curved paths go through the sinks of a walk.
+Here contacts on straight paths take three calls: one lists pairs, one finds contacts among them
+(``elementary/small.py``), one fills in the table. Distances and curved paths go through the sinks of a walk. Where so
+many boxes overlap that a tree with its filters of elements takes less time, the listing gives up, and a tree is built.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pliant.arithmetic.kinds import KINDS
-from pliant.bounds.kdops import NO_PADDING, bound_vertices
+from pliant.bounds.kdops import NO_PADDING, STEP_PADDING, bound_vertices
 from pliant.elementary.certified import MISS
 from pliant.elementary.exact import LEEWAY, decide_if_hard, quads_of
 from pliant.elementary.small import (
     IDS,
     NUMBERS,
     Counts,
-    Found,
     fill_contacts,
     find_contacts,
     space_for_found,
@@ -34,14 +34,14 @@ from pliant.engine.verified import Meeting, meeting_among, verified_positions
 from pliant.engine.walk import BLOCK
 from pliant.filters.sieve import CSAT, DNF, sieve
 from pliant.hierarchy.traverse import ALL
-from pliant.pairs.grid import Space, pairs_in_grid, space_for
+from pliant.pairs.grid import Space, most_pairs, pairs_in_grid, space_for
 from pliant.results.contacts import Contacts, Step, packed_contacts
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 
-# Elements, with the figures of sheets, cloth and heaps in one thread, against a tree that is built: 500 take 0.4 to 1.0
-# of the time, 1,000 0.6 to 1.0, 2,000 0.5 to 1.0, 4,000 0.5 to 1.1. With distances, 500 take 0.7 to 1.1, 1,000 0.9 to
-# 1.2, 4,000 0.9 to 1.5: a tree has filters of elements.
+# Elements. Built-in scenes in one thread, against a tree: where pairs are listed, 250 to 4,000 triangles take 0.35 to
+# 0.85 of the time; where the listing gives up, 1.0 to 1.1. With distances, 500 take 0.7 to 1.1, 1,000 0.9 to 1.2, 4,000
+# 0.9 to 1.5.
 SMALL, FEW = 4096, 800
 CHUNKS = 4  # for each thread
 HARD = 64  # pairs that only integers decide, for a thread
@@ -84,20 +84,20 @@ class Direct:
 
     def __init__(self, topology: Topology, plan: Plan) -> None:
         self._topology, self._plan = topology, plan
-        self._is_crowded = False  # there were too many pairs
+        self._is_crowded = False  # there were too many pairs: a motion like it is left to a tree from then on
         self._features = topology.tested.features._vertices.reshape(-1, 1), *topology.tables
         labels = None if plan.wanted == ALL else topology.labels(plan.wanted)
         self._selection = _NO_LABELS if labels is None else labels, plan.wanted
         self._space: Space | None = None
-        self._found = space_for_found(64 + len(self._features[2]))
-        self._pairs: Pairs = tuple(np.empty((0, 2), np.int32) for _ in KINDS)
+        self._found = space_for_found(0)
+        self._pairs = np.empty((most_pairs(self._features), 2), np.int32)
 
     @staticmethod
     def serves(topology: Topology) -> bool:
         return topology.tested.cells is None and 0 < _elements_of(topology) <= SMALL
 
     def finds(self, travel: Travel) -> bool:
-        """Contacts of this motion, in two calls."""
+        """Contacts of this motion, without sinks."""
         return travel.approach is None and self._topology.tested.volume is None and not self._is_crowded
 
     @property
@@ -109,8 +109,8 @@ class Direct:
 
     def contacts(self, travel: Travel, pool: ThreadPool, tally: Tally) -> Contacts | None:
         """Every contact of a motion; None where there are too many pairs."""
-        found, counts = self._find(travel, pool, tally)
-        if self._is_crowded:
+        counts, found = self._find(travel, pool, tally), self._found
+        if counts is None:
             return None
         hits = Hits(found.hits[: counts.kept], found.times[: counts.kept])
         if counts.unsure:
@@ -120,8 +120,8 @@ class Direct:
     def step(self, travel: Travel, pool: ThreadPool, tally: Tally) -> Step | None:
         """How far a motion can go, and the contact that ends it; None where there are too many pairs."""
         positions = np.empty_like(travel.x0)
-        found, counts = self._find(travel, pool, tally, positions)
-        if self._is_crowded:
+        counts, found = self._find(travel, pool, tally, positions), self._found
+        if counts is None:
             return None
         first = Hits(found.hits[: counts.kept], found.times[: counts.kept])
         if counts.unsure:
@@ -138,24 +138,27 @@ class Direct:
 
     def _find(
         self, travel: Travel, pool: ThreadPool, tally: Tally, positions: np.ndarray | None = None
-    ) -> tuple[Found, Counts]:
-        """As far as doubles decide; positions: to be filled in, where only the first contact is wanted."""
-        clock, space, found = time.perf_counter(), self._space_for(len(travel.x0)), self._found
-        first, positions = positions is not None, _NOWHERE if positions is None else positions
-        answers: list[Any] = []
-        while True:
-            given = travel.x0, travel.x1, self._features, self._selection, space, first, found, positions
-            answers.clear()
-            pool.run_range(lambda _begin, _end, given=given: answers.append(find_contacts(*given)), 1)
-            counts = Counts(*answers[0])
-            most = max(counts.kept, counts.unsure, counts.after_csat if first else 0)
-            if most <= len(found.hits):
-                break
-            self._found = found = space_for_found(2 * most)
-        self._is_crowded = counts.hits < 0
-        if not self._is_crowded:
-            counts.note(time.perf_counter() - clock, tally)
-        return found, counts
+    ) -> Counts | None:
+        """As far as doubles decide; None where there are too many pairs. positions: to be filled in, where only the
+        first contact is wanted."""
+        answers: list[Counts] = []
+
+        def find(_begin: int, _end: int) -> None:
+            first = positions is not None
+            listed = self._list(travel, tally, STEP_PADDING if first else 0.0)
+            if listed is None:
+                self._is_crowded = True
+                return
+            clock, (vf, count) = time.perf_counter(), listed
+            if count > len(self._found.hits):
+                self._found = space_for_found(count)
+            given = travel.x0, travel.x1, self._features, self._pairs, vf, count, first, self._found
+            counts = Counts(*find_contacts(*given, _NOWHERE if positions is None else positions))
+            counts.note(count, time.perf_counter() - clock, tally)
+            answers.append(counts)
+
+        pool.run_range(find, 1)
+        return answers[0] if answers else None
 
     def _decided(self, travel: Travel, unsure: np.ndarray, threads: int, tally: Tally) -> Hits:
         """What integers decide about rows of kind and ids."""
@@ -176,9 +179,11 @@ class Direct:
 
     def _with_earliest(self, travel: Travel, unsure: np.ndarray, hits: Hits, threads: int, tally: Tally) -> Hits:
         """The same, of those that may meet before what was found so far."""
-        some = HARD * threads
+        some, earliest = HARD * threads, np.inf
         while len(unsure):
-            unsure = self._before(travel, unsure, hits.earliest)
+            if hits.earliest < earliest:
+                earliest = hits.earliest
+                unsure = self._before(travel, unsure, earliest)
             hits = hits.with_more(self._decided(travel, unsure[:some], threads, tally))
             unsure = unsure[some:]
         return hits
@@ -204,27 +209,49 @@ class Direct:
 
     # ---- what goes through sinks
 
-    def pairs(self, travel: Travel, tally: Tally, relative_padding: float = 0.0) -> Pairs:
-        """Those whose boxes overlap during a motion; relative_padding: as for ``bound_vertices``."""
-        clock, space = time.perf_counter(), self._space_for(len(travel.x0))
-        bound_vertices(
-            travel.x0, travel.x1, relative_padding=relative_padding, padding=travel.contact_radius,
-            new=lambda _: space.of_vertices,
+    def few_pairs(self, travel: Travel, tally: Tally, relative_padding: float) -> Pairs | None:
+        """Those whose boxes overlap during a motion; None where they are too many. relative_padding: as for
+        ``bound_vertices``."""
+        if self._is_crowded and travel.approach is None:
+            return None
+        listed = self._list(travel, tally, relative_padding)
+        return None if listed is None else self._by_kinds(*listed)
+
+    def _all_pairs(self, travel: Travel) -> Pairs:
+        """The same, however many they are."""
+        while (listed := self._list(travel, Tally(), 0.0, gives_up=False)) is None:
+            self._pairs = np.empty((2 * len(self._pairs), 2), np.int32)
+        return self._by_kinds(*listed)
+
+    def _by_kinds(self, vf: int, count: int) -> Pairs:
+        return self._pairs[:vf], self._pairs[vf:count]
+
+    def _list(
+        self, travel: Travel, tally: Tally, relative_padding: float, gives_up: bool = True
+    ) -> tuple[int, int] | None:
+        """The pairs whose boxes overlap, into memory: how many are of a vertex and a face, and how many in all; None
+        where they do not fit, or, if it gives up then, where a tree takes less time."""
+        clock, space, is_straight = time.perf_counter(), self._space_for(len(travel.x0)), travel.approach is None
+        if not is_straight:
+            bound_vertices(
+                travel.x0, travel.x1, relative_padding=relative_padding, padding=travel.contact_radius,
+                new=lambda _: space.of_vertices,
+            )  # fmt: skip
+        vf, ee, compared = pairs_in_grid(
+            travel.x0, travel.x1, is_straight, relative_padding, self._features, self._selection, space, self._pairs,
+            gives_up,
         )  # fmt: skip
-        while True:
-            *counts, compared = pairs_in_grid(self._features, self._selection, space, *self._pairs)
-            if all(counts[kind] <= len(self._pairs[kind]) for kind in KINDS):
-                break
-            self._pairs = tuple(np.empty((max(counts[kind], 1), 2), np.int32) for kind in KINDS)
-        tally.add("feature boxes", compared, sum(counts), time.perf_counter() - clock)
-        return tuple(self._pairs[kind][: counts[kind]] for kind in KINDS)
+        if vf + ee > len(self._pairs):
+            return None
+        tally.add("feature boxes", compared, vf + ee, time.perf_counter() - clock)
+        return vf, vf + ee
 
     def meeting(self, near: list[Near], pool: ThreadPool) -> Meeting:
         """near: the pairs of features that could not be proved apart"""
 
         def where_drawn(there: Travel, _drawn: np.ndarray) -> tuple[int, np.ndarray]:
             sinks = [AllContacts(self._plan) for _ in range(pool.threads)]
-            pairs, tables = self.pairs(there, Tally()), self._topology.tables
+            pairs, tables = self._all_pairs(there), self._topology.tables
             examine(travel=there, topology=self._topology, pairs=pairs, sinks=sinks, pool=pool)
             quads = [quads_of(f.kind, tables[f.kind], f.pairs) for sink in sinks for f in sink.found]
             return sum(map(len, pairs)), np.concatenate([np.empty((0, 4), np.int32), *quads])

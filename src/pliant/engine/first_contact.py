@@ -16,7 +16,7 @@ from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Scene, Topology, fit
 from pliant.engine.sinks import AllContacts, Found, Near
 from pliant.engine.travel import Travel
-from pliant.engine.walk import CHUNKS, walk
+from pliant.engine.walk import walk
 from pliant.hierarchy.front import Front
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
@@ -150,5 +150,5 @@ def first_contacts(
     """
     position_error, race = rounding_of(scene.travel), Race(scene, fitted, plan, tally)
     sinks = [FirstContact(plan, race, position_error) for _ in range(pool.threads)]
-    walk(scene, race.fitted, plan, sinks, pool, tally, front, CHUNKS)
+    walk(scene, race.fitted, plan, sinks, pool, tally, front, starts_small=True)
     return [found for sink in sinks for found in sink.found], [near for sink in sinks for near in sink.near]

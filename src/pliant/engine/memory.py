@@ -28,12 +28,13 @@ from pliant.engine.travel import Travel
 from pliant.engine.verified import Meeting, meeting_in, verified_positions
 from pliant.engine.walk import SEEDS, Sink, walk
 from pliant.engine.wanted import Wanted
-from pliant.hierarchy.build import REBUILD_RATIO, tree_cost
+from pliant.hierarchy.build import LARGEST_LEAF, LARGEST_OF_PAIRS, REBUILD_RATIO, tree_cost
 from pliant.hierarchy.carrying import carried
 from pliant.hierarchy.front import ABOVE_LEAVES, Front
 from pliant.hierarchy.traverse import ALL
 from pliant.results.contacts import Contacts, Step
 from pliant.runtime.arrays import Buffers
+from pliant.runtime.processes import expect
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 
@@ -196,8 +197,7 @@ class Engine:
     ) -> list[Found]:
         """The contacts of given pairs of features, (k, 2) of each kind: no walk."""
         sinks = [AllContacts(self._plan_for(travel)) for _ in range(pool.threads)]
-        examine(travel, self.topology, tuple(some.copy() for some in pairs), sinks, pool)
-        tally.merge(sink.tally for sink in sinks)
+        self._examine(travel, tuple(some.copy() for some in pairs), sinks, pool, tally)
         return [found for sink in sinks for found in sink.found]
 
     def near(
@@ -220,10 +220,11 @@ class Engine:
     def first_contacts(self, travel: Travel, pool: ThreadPool, tally: Tally) -> First:
         """The first contact of a motion, and what it takes to verify positions before it."""
         plan = self._plan_for(travel)
-        if self._direct is not None and self._direct.lists:
+        pairs = self._few_pairs(Query.STEP, travel, tally)
+        if self._direct is not None and pairs is not None:
             horizon, position_error = Horizon(), rounding_of(travel)
             sinks = [FirstContact(plan, horizon, position_error) for _ in range(pool.threads)]
-            self._examine(Query.STEP, self._direct, travel, sinks, pool, tally)
+            self._examine(travel, pairs, sinks, pool, tally)
             found, near = [one for sink in sinks for one in sink.found], [one for sink in sinks for one in sink.near]
             return First(found, self._direct.meeting(near, ThreadPool(self.threads)))
         scene, fitted = self._scene(Query.STEP, travel, plan, tally)
@@ -242,7 +243,8 @@ class Engine:
         new.mark, new._cones = self.mark, copy(self._cones)
         moved = None
         if tree is not None:
-            moved = carried(tree.hierarchy.tree, old_of_new, topology.elements.corners, vertex_count)
+            largest = LARGEST_OF_PAIRS if tree.hierarchy.patches is None else LARGEST_LEAF
+            moved = carried(tree.hierarchy.tree, old_of_new, topology.elements.corners, vertex_count, largest)
         if tree is not None and moved is not None:
             # A front leaves out what was not wanted, and labels are others now.
             new._tree = tree.with_elements(
@@ -263,9 +265,9 @@ class Engine:
     def _walk(
         self, query: Query, travel: Travel, plan: Plan, sinks: Sequence[Sink], pool: ThreadPool, tally: Tally
     ) -> None:
-        if self._direct is not None and self._direct.lists and query.has_features:
-            of_features = [sink for sink in sinks if isinstance(sink, Features)]
-            self._examine(query, self._direct, travel, of_features, pool, tally)
+        pairs = self._few_pairs(query, travel, tally)
+        if pairs is not None:
+            self._examine(travel, pairs, [sink for sink in sinks if isinstance(sink, Features)], pool, tally)
             return
         scene, fitted = self._scene(query, travel, plan, tally)
         self._mark(scene, fitted, plan, 0.0, tally)
@@ -277,11 +279,17 @@ class Engine:
             if self._cones is not None and travel.approach is None:
                 self._cones.learn(query, compared + EMITTED * emitted, self._tree.size)
 
+    def _few_pairs(self, query: Query, travel: Travel, tally: Tally) -> tuple[np.ndarray, ...] | None:
+        """Those of a small mesh, without a tree; None where a tree is better."""
+        if self._direct is None or not self._direct.lists or not query.has_features:
+            return None
+        return self._direct.few_pairs(travel, tally, query.padding)
+
     def _examine(
-        self, query: Query, direct: Direct, travel: Travel, sinks: Sequence[Features], pool: ThreadPool, tally: Tally
+        self, travel: Travel, pairs: tuple[np.ndarray, ...], sinks: Sequence[Features], pool: ThreadPool, tally: Tally
     ) -> None:
-        """Without a tree."""
-        examine(travel, self.topology, direct.pairs(travel, tally, query.padding), sinks, pool)
+        """Pairs of features, (k, 2) of each kind."""
+        examine(travel, self.topology, pairs, sinks, pool)
         tally.merge(sink.tally for sink in sinks)
 
     def _mark(self, scene: Scene, fitted: Fitted, plan: Plan, position_error: float, tally: Tally) -> None:
@@ -332,7 +340,8 @@ class Engine:
             yield None
             return
         fronts = self._tree.fronts
-        front = fronts.pop(query, None) or Front(fitted.pair_tree, plan.wanted, SEEDS, self.above_leaves)
+        above = self.above_leaves if plan.has_cones else self.above_leaves // 2  # leaves of patches are smaller
+        front = fronts.pop(query, None) or Front(fitted.pair_tree, plan.wanted, SEEDS, above)
         yield front
         front.renew()
         fronts[query] = front
@@ -365,6 +374,7 @@ class _Trial:
         self._work[query] = work
         if self.saved > PATCHES * size and work > 2 * CONES * size:
             self.is_on, self.saved = True, 0.0
+            expect("cones")
 
     def give_up(self, size: int) -> None:
         """Not so soon again."""

@@ -14,10 +14,10 @@ from pliant.bounds.kdops import bound_union, bound_vertices, unbounded
 from pliant.engine.assignment import Assignment, FittedFeatures, Places, assigned
 from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
-from pliant.hierarchy.build import Tree, centres_of, fit_nodes, label_ranges, split_elements
-from pliant.hierarchy.discs import split_into_patches
+from pliant.hierarchy.build import LEAF_OF_PAIRS, Tree, fit_nodes, label_ranges, split_elements
+from pliant.hierarchy.discs import centres_of, split_into_patches
 from pliant.hierarchy.traverse import ALL, PairTree, all_roles
-from pliant.mesh.features import Elements, faces_of
+from pliant.mesh.features import Elements, faces_of, in_order
 from pliant.mesh.patches import Patches, patches_of, twins_of
 from pliant.mesh.tested import TestedMesh, mesh_to_test
 from pliant.mesh.triangles import TriMesh
@@ -31,7 +31,7 @@ from pliant.runtime.arrays import (
     require_in_range,
 )
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import ThreadPool
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,13 @@ class Topology:
             table = cells.cell_table
             none = np.full(len(table.corners), -1, np.int32)
             return Elements(table.corners, none, np.empty((len(none), 0), np.int32), table.corner_count)
-        return mesh._elements if len(mesh.loose_edges) or len(mesh.loose_points) else faces_of(mesh)
+        return faces_of(mesh) if self.is_of_faces else mesh._elements
+
+    @property
+    def is_of_faces(self) -> bool:
+        """Elements are faces, and nothing else."""
+        mesh = self.tested.features
+        return self.tested.cells is None and not len(mesh._loose_edges) and not len(mesh._loose_points)
 
     @cached_property
     def sides(self) -> np.ndarray:
@@ -119,28 +125,28 @@ def _require_whole(labels: np.ndarray, mesh: TriMesh) -> None:
             raise OptionError(f"{name} {mixed[0]} joins vertices of different objects {named}")
 
 
+_NO_LABELS, _NO_RANGES = np.empty(0, np.int32), np.empty((0, 2), np.int32)
+
+
 class Hierarchy:
     """A tree over the elements, and what is by place in it: good for any motion."""
 
     plan: Plan  # that it was made for
     tree: Tree
     leaves: Elements  # in the order of places
-    labels: np.ndarray  # (k,) int32 object of each place
-    label_range: np.ndarray  # of each node
+    labels: np.ndarray  # (k,) int32 object of each place; none where all pairs are wanted
+    label_range: np.ndarray  # of each node; likewise
 
-    def __init__(self, topology: Topology, tree: Tree, plan: Plan, vertex_count: int) -> None:
-        self._topology, self.plan, self._vertex_count, self.tree = topology, plan, vertex_count, tree
-        self.leaves = Elements(*(np.take(a, tree.order, axis=0) for a in topology.elements))
-        labels = topology.labels(plan.wanted)
-        if labels is None:
-            self.labels = np.zeros(len(tree.order), np.int32)
-        else:
+    def __init__(
+        self, topology: Topology, tree: Tree, plan: Plan, vertex_count: int, pool: ThreadPool = SERIAL
+    ) -> None:
+        self._topology, self.plan, self._vertex_count, self._pool = topology, plan, vertex_count, pool
+        self.tree, labels = tree, None if plan.wanted == ALL else topology.labels(plan.wanted)
+        self.leaves = in_order(topology.elements, tree.order, topology.is_of_faces, pool)
+        self.labels, self.label_range = _NO_LABELS, _NO_RANGES
+        if labels is not None:
             self.labels = np.ascontiguousarray(labels[self.leaves.corners[:, 0]], np.int32)
-        self.label_range = label_ranges(self.labels, tree.begin)
-
-    @cached_property
-    def _with_sides(self) -> Elements:
-        return self.leaves._replace(sides=np.take(self._topology.sides, self.tree.order, axis=0))
+            self.label_range = label_ranges(self.labels, tree.begin)
 
     @cached_property
     def patches(self) -> Patches | None:
@@ -148,7 +154,8 @@ class Hierarchy:
         if not self.plan.has_cones:
             return None
         edge_count = len(self._topology.tables[EDGE_EDGE])
-        return patches_of(self._with_sides, self.tree.begin, edge_count, self._vertex_count)
+        with_sides = self.leaves._replace(sides=np.take(self._topology.sides, self.tree.order, axis=0))
+        return patches_of(with_sides, self.tree.begin, edge_count, self._vertex_count)
 
     @cached_property
     def places(self) -> Places:
@@ -156,11 +163,11 @@ class Hierarchy:
         tested = self._topology.tested
         if tested.cells is not None:
             return Places(tested.cells, self.tree, self.leaves, self.labels)
-        return Places(tested.features, self.tree, self._with_sides, self.labels)
+        return Places(tested.features, self.tree, self.leaves, self.labels)
 
     @cached_property
     def assignment(self) -> Assignment:
-        return assigned(self.places, self._vertex_count, self.plan)
+        return assigned(self.places, self.plan, self._pool)
 
 
 @dataclass(frozen=True)
@@ -206,14 +213,15 @@ def build(
         twin = twins_of(topology.sides, len(topology.tables[EDGE_EDGE]))
         tree = split_into_patches(centres_of(by_id), twin, pool)
     else:
-        tree = split_elements(by_id, pool)
-    hierarchy = Hierarchy(topology, tree, plan, len(travel.x0))
+        tree = split_elements(by_id, pool, LEAF_OF_PAIRS)
+    hierarchy = Hierarchy(topology, tree, plan, len(travel.x0), pool)
     if features:
         _ = hierarchy.assignment
     _ = hierarchy.patches
     clock = tally.lap("hierarchy", clock)
     scene = Scene(topology, hierarchy, travel)
-    fitted = _fitted(scene, vertices, np.take(by_id, tree.order, axis=0), 1.0, pool, Buffers(), features)
+    places = bound_union(vertices, hierarchy.leaves.corners, pool)
+    fitted = _fitted(scene, vertices, places, 1.0, pool, Buffers(), features)
     tally.lap("fit", clock)
     return scene, fitted
 

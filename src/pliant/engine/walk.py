@@ -21,9 +21,9 @@ from pliant.runtime.threads import Stopped, ThreadPool
 # expansion to the elementary test, and the calls from Python (5 us each) stay below a percent of the time.
 BLOCK = 8192
 SEEDS = 1024  # pairs of nodes to start from: more than there are chunks, which take several
-# Chunks per thread, if all are as small as the last ones, which make the load even. ``step`` has new bounds with each
-# chunk, and is a quarter faster with many; elsewhere a chunk is one part in SHARE, per thread, of what is left, since
-# the start of each takes 30 us: all of them were a tenth of a frame with cones.
+# Chunks per thread, if all are as small as the last ones, which make the load even. Elsewhere a chunk is one part in
+# SHARE, per thread, of what is left, since the start of each takes 30 us: all of them were a tenth of a frame with
+# cones. ``step`` has new bounds with each chunk: it starts with small ones, which most often find an early contact.
 CHUNKS = 48
 SHARE = 4
 LEAST = 128  # elements for each chunk, on average: a query about a few triangles is mostly the start of its chunks
@@ -78,16 +78,17 @@ class Sink(Protocol):
 
 def walk(
     scene: Scene, fitted: Callable[[], Fitted], plan: Plan, sinks: Sequence[Sink], pool: ThreadPool, tally: Tally,
-    front: Front | None = None, share: int = SHARE,
+    front: Front | None = None, starts_small: bool = False,
 ) -> None:  # fmt: skip
     """All pairs that may meet, each once, into the sinks, one for each thread.
 
-    fitted: gives the bounds to use now, for each chunk; front: where to start, and where the next one is noted
+    fitted: gives the bounds to use now, for each chunk; front: where to start, and where the next one is noted;
+    starts_small: with small chunks, after which there may be other bounds
     """
     if fitted().features is not None and plan.is_dynamic and not scene.hierarchy.assignment.is_dynamic:
         tally.add("static assignment: too many orphans", 0, 0, 0.0)
     walkers = [Walker(plan, pool, sink, front) for sink in sinks]
-    chunks = chunks_of(scene, fitted(), plan, pool.threads, front, share)
+    chunks = chunks_of(scene, fitted(), plan, pool.threads, front, starts_small)
     pool.run(lambda worker, chunk: walkers[worker].run(scene, fitted(), chunk), chunks)
     at_work = walkers[: max(1, len(chunks))]
     ThreadPool(pool.threads).run(lambda _, walker: walker.finish(scene, fitted()), at_work)
@@ -95,7 +96,7 @@ def walk(
 
 
 def chunks_of(
-    scene: Scene, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None, share: int = CHUNKS
+    scene: Scene, fitted: Fitted, plan: Plan, threads: int, front: Front | None = None, starts_small: bool = False
 ) -> list[Chunk]:
     """What the threads take one by one: parts of the front (None: all elements), then slices of what is listed, and of
     elements that are examined with themselves."""
@@ -106,7 +107,7 @@ def chunks_of(
         return [Everything(), *listed]
     parts = max(1, min(CHUNKS * threads, len(scene.hierarchy.tree.order) // LEAST))
     pairs = _dealt(*cut_through(fitted.pair_tree, plan.wanted, SEEDS), parts) if front is None else front.pairs
-    ends = _ends(len(pairs), parts, share * threads)
+    ends = _ends(len(pairs), parts, SHARE * threads, threads if starts_small else 0)
     return [*(Part(pairs, first, end) for first, end in itertools.pairwise(ends)), *listed]
 
 
@@ -121,12 +122,13 @@ def _slices(scene: Scene, fitted: Fitted) -> list[Chunk]:
     return slices
 
 
-def _ends(count: int, parts: int, share: int) -> list[int]:
-    """Where parts begin and end: one in ``share`` of what is left, and not smaller than if all were alike."""
+def _ends(count: int, parts: int, share: int, small: int) -> list[int]:
+    """Where parts begin and end: one in ``share`` of what is left, and not smaller than if all were alike; so many at
+    first are as small as that, and as many each twice as large."""
     ends, least = [0], max(1, count // parts)
     while ends[-1] < count:
-        left = count - ends[-1]
-        ends.append(ends[-1] + min(left, max(least, left // share)))
+        left, most = count - ends[-1], least << ((len(ends) - 1) // small) if small else count
+        ends.append(ends[-1] + min(left, max(least, min(left // share, most))))
     return ends
 
 

@@ -12,13 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.hierarchy.medians import rows_of, split_below
 from pliant.runtime.arrays import New
-from pliant.runtime.jit import helper, kernel
+from pliant.runtime.jit import kernel
 from pliant.runtime.threads import SERIAL, ThreadPool
 
-# Elements of a leaf: from LEAF_SIZE / 2 to LEAF_SIZE. Measured on cloth-ball, traversal with 2, 4, 8: see bench/README.
+# Elements of a leaf: from half of it up to it. One by one, for what is searched for a point, and for patches.
 LEAF_SIZE = 4
 LARGEST_LEAF = 2 * LEAF_SIZE  # where patches are kept whole
+# For walks over pairs, which compare eight of them at once: see bench/README.
+LEAF_OF_PAIRS = 24
+LARGEST_OF_PAIRS = 2 * LEAF_OF_PAIRS  # of a mesh that has changed
 # A refitted tree is rebuilt when its cost has grown so much against what it was built with: from there on, walks in
 # it have half as many comparisons again (scenes of 20,000 triangles: cloth in the wind 1.6 times at a ratio of 1.2, an
 # explosion 1.7 at 1.23, sheets that pass each other 2.5 at 1.26), which is what building costs.
@@ -33,25 +37,25 @@ class Tree(NamedTuple):
     depth: int
 
 
-def depth_for(count: int) -> int:
-    """Levels below the root, such that leaves have from LEAF_SIZE / 2 to LEAF_SIZE elements."""
+def depth_for(count: int, leaf_size: int) -> int:
+    """Levels below the root, such that leaves have from leaf_size / 2 to leaf_size elements."""
     depth = 0
-    while (count >> depth) >= LEAF_SIZE:
+    while (count >> depth) >= leaf_size:
         depth += 1
     return depth
 
 
-def split_elements(element_bounds: np.ndarray, pool: ThreadPool) -> Tree:
+def split_elements(element_bounds: np.ndarray, pool: ThreadPool, leaf_size: int = LEAF_SIZE) -> Tree:
     """The tree over elements with the given bounds, (k, 2 axes)."""
     count = len(element_bounds)
-    depth = depth_for(count)
-    centres = centres_of(element_bounds)
-    top = top_levels(count, depth)
+    depth = depth_for(count, leaf_size)
+    rows, top = rows_of(element_bounds, pool), top_levels(count, depth)
+    words = rows.view(np.int64)
     for level in range(top):
-        pool.run(lambda _, i, level=level: split_below(centres, level, i, level + 1), range(1 << level))
-    pool.run(lambda _, i: split_below(centres, top, i, depth), range(1 << top))
+        pool.run(lambda _, i, level=level: split_below(rows, words, level, i, level + 1), range(1 << level))
+    pool.run(lambda _, i: split_below(rows, words, top, i, depth), range(1 << top))
     begin = (np.arange((1 << depth) + 1, dtype=np.int64) * count) >> depth
-    return Tree(centres[:, 3].astype(np.int32), begin, depth)
+    return Tree(rows[:, 3].copy(), begin, depth)
 
 
 def top_levels(count: int, depth: int) -> int:
@@ -70,78 +74,6 @@ def tree_cost(nodes):
     for c in range(0, 6, 2):
         size += max(0.0, nodes[1, c + 1] - nodes[1, c])
     return total / size if size > 0.0 else 0.0
-
-
-def centres_of(bounds: np.ndarray) -> np.ndarray:
-    """(k, 4) middle of the boxes, halved before the sum so that it cannot overflow, and the number of the row."""
-    out = np.empty((len(bounds), 4))
-    _write_centres(bounds, out)
-    return out
-
-
-@kernel
-def _write_centres(bounds, out):
-    for i in range(len(bounds)):
-        for k in range(3):
-            out[i, k] = 0.5 * bounds[i, 2 * k] + 0.5 * bounds[i, 2 * k + 1]
-        out[i, 3] = i
-
-
-@kernel
-def split_below(centres, level, i, depth):
-    """Sort the rows below node i of a level into the nodes of the level ``depth``.
-
-    Whole rows move, so that each pass reads memory in order: twice as fast as a permutation of row numbers.
-    """
-    count = len(centres)
-    for below in range(depth - level):
-        for node in range(i << below, (i + 1) << below):
-            at = level + below
-            begin, end = (node * count) >> at, ((node + 1) * count) >> at
-            middle = ((2 * node + 1) * count) >> (at + 1)
-            select(centres, _widest_axis(centres, begin, end), begin, middle, end)
-
-
-@helper
-def _widest_axis(centres, begin, end):
-    lower_x = lower_y = lower_z = np.inf
-    upper_x = upper_y = upper_z = -np.inf
-    for i in range(begin, end):
-        x, y, z = centres[i, 0], centres[i, 1], centres[i, 2]
-        lower_x, lower_y, lower_z = min(lower_x, x), min(lower_y, y), min(lower_z, z)
-        upper_x, upper_y, upper_z = max(upper_x, x), max(upper_y, y), max(upper_z, z)
-    x, y, z = upper_x - lower_x, upper_y - lower_y, upper_z - lower_z
-    return 0 if x >= y and x >= z else 1 if y >= z else 2
-
-
-@helper
-def select(centres, axis, begin, middle, end):
-    """Quickselect: the smallest middle - begin of rows begin .. end - 1 come first."""
-    left, right = begin, end - 1
-    while left < right:
-        pivot = _median_of_three(centres[left, axis], centres[(left + right) >> 1, axis], centres[right, axis])
-        i, j = left, right
-        while i <= j:  # equal keys stop both scans, so many equal centres still split evenly
-            while centres[i, axis] < pivot:
-                i += 1
-            while centres[j, axis] > pivot:
-                j -= 1
-            if i <= j:
-                for k in range(4):
-                    centres[i, k], centres[j, k] = centres[j, k], centres[i, k]
-                i += 1
-                j -= 1
-        if middle <= j:
-            right = j
-        elif middle >= i:
-            left = i
-        else:
-            return
-
-
-@helper
-def _median_of_three(a, b, c):
-    return max(min(a, b), min(max(a, b), c))
 
 
 def fit_nodes(

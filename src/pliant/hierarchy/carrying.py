@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.hierarchy.build import LARGEST_LEAF, Tree
+from pliant.hierarchy.build import Tree
 
 # Of all elements, that may have been added before it is rebuilt: their leaves are larger than they need be.
 MOST_ADDED = 0.25
 
 
-def carried(tree: Tree, old_of_new: np.ndarray, corners: np.ndarray, vertex_count: int) -> Tree | None:
+def carried(
+    tree: Tree, old_of_new: np.ndarray, corners: np.ndarray, vertex_count: int, largest_leaf: int
+) -> Tree | None:
     """The tree of the changed mesh; None where it had better be rebuilt.
 
-    old_of_new : (k,) int32, ids before, -1 for new elements; corners : (k, c) int32, vertices of the elements now
+    old_of_new : (k,) int32, ids before, -1 for new elements; corners : (k, c) int32, vertices of the elements now;
+    largest_leaf : elements that kernels have space for
     """
     added = np.flatnonzero(old_of_new < 0)
     if len(added) > MOST_ADDED * max(len(old_of_new), 1):
@@ -28,7 +31,7 @@ def carried(tree: Tree, old_of_new: np.ndarray, corners: np.ndarray, vertex_coun
     if len(added) and not _join_neighbours(leaf, added, corners, vertex_count):
         return None
     counts = np.bincount(leaf, minlength=len(tree.begin) - 1)
-    if counts.max(initial=0) > LARGEST_LEAF:  # what kernels have space for
+    if counts.max(initial=0) > largest_leaf:
         return None
     order = np.argsort(leaf, kind="stable").astype(tree.order.dtype)
     begin = np.concatenate(([0], np.cumsum(counts))).astype(tree.begin.dtype)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.hierarchy.build import LARGEST_LEAF, Tree, depth_for, select, top_levels
+from pliant.hierarchy.build import LARGEST_LEAF, LEAF_SIZE, Tree, depth_for, top_levels
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.threads import ThreadPool
 
@@ -35,7 +35,7 @@ def split_into_patches(centres: np.ndarray, twin: np.ndarray, pool: ThreadPool) 
     twin : (3 k,) the side of the neighbour, 3 * element + corner, at each side; < 0 where there is none
     """
     count = len(centres)
-    depth = depth_for(count)
+    depth = depth_for(count, LEAF_SIZE)
     work = _Work(
         twin // 3, centres, np.ones(count, np.int32), np.empty((count, 4)), np.empty(count, np.int32),
         np.empty((count, 2), np.int32),
@@ -48,6 +48,11 @@ def split_into_patches(centres: np.ndarray, twin: np.ndarray, pool: ThreadPool) 
         pool.run(lambda _, i, level=level: split_patches(work, begin, depth, level, i, level + 1), range(1 << level))
     pool.run(lambda _, i: split_patches(work, begin, depth, top, i, depth), range(1 << top))
     return Tree(work.rows[:, 3].astype(np.int32), begin, depth)
+
+
+def centres_of(bounds: np.ndarray) -> np.ndarray:
+    """(k, 3) middle of the boxes, halved before the sum so that it cannot overflow."""
+    return 0.5 * bounds[:, 0:6:2] + 0.5 * bounds[:, 1:6:2]
 
 
 @kernel
@@ -123,7 +128,7 @@ def _cut_across(work, begin, end, node, capacity):
         rows[k, 0] = work.distance[i, 0] - work.distance[i, 1] + tie
         rows[k, 3] = i
     middle = (begin + end) >> 1
-    select(rows, 0, begin, middle, end)
+    _select(rows, begin, middle, end)
     for k in range(begin, end):
         work.node[np.int64(rows[k, 3])] = 2 * node + (k >= middle)
     left = middle - begin
@@ -135,6 +140,32 @@ def _cut_across(work, begin, end, node, capacity):
             work.node[np.int64(rows[k, 3])] = 2 * node + (k >= middle)
         return middle
     return _sort_by_node(work, begin, end, 2 * node)
+
+
+@helper
+def _select(rows, begin, middle, end):
+    """Quickselect: the middle - begin of rows begin .. end - 1 with the smallest keys come first."""
+    left, right = begin, end - 1
+    while left < right:
+        a, b, c = rows[left, 0], rows[(left + right) >> 1, 0], rows[right, 0]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = left, right
+        while i <= j:  # equal keys stop both scans, so many of them still split evenly
+            while rows[i, 0] < pivot:
+                i += 1
+            while rows[j, 0] > pivot:
+                j -= 1
+            if i <= j:
+                for k in (0, 3):
+                    rows[i, k], rows[j, k] = rows[j, k], rows[i, k]
+                i += 1
+                j -= 1
+        if middle <= j:
+            right = j
+        elif middle >= i:
+            left = i
+        else:
+            return
 
 
 @helper

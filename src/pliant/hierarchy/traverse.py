@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.bounds.kdops import box, overlap
-from pliant.runtime.jit import helper, kernel, out_of_line
+from pliant.hierarchy.build import LARGEST_LEAF, LARGEST_OF_PAIRS
+from pliant.runtime.jit import helper, in_line, kernel, out_of_line
 
 # Which pairs of objects are wanted: all, within one object, between different ones.
 ALL, SELF, INTER = 0, 1, 2
@@ -20,6 +21,11 @@ ALL, SELF, INTER = 0, 1, 2
 # others with edges; two others are not a pair.
 PARTICIPANT, WITH_VERTICES, WITH_EDGES = 1, 2, 4
 _ANY = PARTICIPANT | WITH_VERTICES | WITH_EDGES
+
+# Boxes of a leaf that are compared at once, and the most that a leaf has: rows of a block, for lower and upper along
+# each axis, and one for which of them overlap. One more column is written to, and not used.
+AT_ONCE, _WIDEST = 8, LARGEST_OF_PAIRS + 8
+_FOUND, _BLOCK = 6 * _WIDEST, 7 * _WIDEST
 
 # Four children for each pair on the way down, depth at most 31: the stack cannot overflow.
 STACK_SIZE = 4 * 32
@@ -108,7 +114,8 @@ def traverse(pair_tree, wanted, first_stop, lowest, walk, state):
     front, stack, out, stops = walk.front, walk.stack, walk.out, walk.stops
     taken, top, count, stopped, compared = state.taken, state.top, state.emitted, state.stopped, 0
     leaves, done = len(begin) - 1, False
-    noting = len(stops) > 0
+    noting, oblique, block = len(stops) > 0, places.shape[1] > 6, np.empty(_BLOCK)
+    chosen, theirs = np.empty(_WIDEST + 1, np.int32), np.empty(_WIDEST + 1, np.int32)
     while True:
         if noting and stopped + 4 > len(stops):
             break
@@ -150,14 +157,29 @@ def traverse(pair_tree, wanted, first_stop, lowest, walk, state):
             if noting and a < 2 * lowest:
                 stops[stopped, 0], stops[stopped, 1] = a, b
                 stopped += 1
-            for i in range(a_begin, a_end):
-                box_i = box(places, i)
-                partners = _ANY if roles[i] & WITH_VERTICES else (roles[i] & WITH_EDGES) | WITH_VERTICES
-                first = i + 1 if a == b else b_begin
-                compared += b_end - first
-                for j in range(first, b_end):  # without a branch that depends on data: half of them are mistaken
-                    out[count, 0], out[count, 1] = i, j
-                    count += ((roles[j] & partners) != 0) & overlap(box_i, places, i, places, j)
+            if max(a_end - a_begin, b_end - b_begin) <= LARGEST_LEAF:
+                for i in range(a_begin, a_end):
+                    box_i, first = box(places, i), i + 1 if a == b else b_begin
+                    partners = _partners(roles, i)
+                    compared += b_end - first
+                    for j in range(first, b_end):  # without a branch that depends on data: half of them are mistaken
+                        out[count, 0], out[count, 1] = i, j
+                        count += ((roles[j] & partners) != 0) & overlap(box_i, places, i, places, j)
+                continue
+            common = _common_box(nodes, a, b)
+            count_a = _choose(places, a_begin, a_end, common, chosen)
+            count_b = _lay_out(places, b_begin, b_end, common, block, theirs)
+            groups = (count_b + AT_ONCE - 1) // AT_ONCE
+            compared += a_end - a_begin + b_end - b_begin + count_a * groups
+            for k in range(count_a):
+                i = chosen[k]
+                if _mark_overlapping(box(places, i), block, AT_ONCE * groups) > (a == b):  # which overlaps itself
+                    partners = _partners(roles, i)
+                    for m in range(k + 1 if a == b else 0, count_b):
+                        j = theirs[m]
+                        out[count, 0], out[count, 1] = i, j
+                        found = ((roles[j] & partners) != 0) & (block[_FOUND + m] > 0.0)
+                        count += found & _overlap_obliquely(places, i, j) if oblique else found
         else:
             top -= 1
             if noting and a >= lowest and a < 2 * lowest:
@@ -177,6 +199,81 @@ def traverse(pair_tree, wanted, first_stop, lowest, walk, state):
                     stack[top, 0], stack[top, 1] = child_a, child_b  # as above: it counts if it is open
                     top += is_open
     return taken, top, count, stopped, compared, done
+
+
+@helper
+def _partners(roles, i):
+    """One of these is what an element has to have to be a pair with element i."""
+    in_line()
+    return _ANY if roles[i] & WITH_VERTICES else (roles[i] & WITH_EDGES) | WITH_VERTICES
+
+
+@helper
+def _common_box(nodes, a, b):
+    """Where the boxes of two nodes overlap: what does not reach there has nothing to do with the other node."""
+    in_line()
+    p, q = box(nodes, a), box(nodes, b)
+    return (
+        max(p[0], q[0]), min(p[1], q[1]), max(p[2], q[2]), min(p[3], q[3]), max(p[4], q[4]), min(p[5], q[5])
+    )  # fmt: skip
+
+
+@helper
+def _reaches(places, i, common):
+    in_line()
+    return (
+        (places[i, 0] <= common[1]) & (common[0] <= places[i, 1])
+        & (places[i, 2] <= common[3]) & (common[2] <= places[i, 3])
+        & (places[i, 4] <= common[5]) & (common[4] <= places[i, 5])
+    )  # fmt: skip
+
+
+@helper
+def _choose(places, begin, end, common, chosen):
+    """The places of a leaf whose boxes overlap a box; returns how many."""
+    in_line()
+    count = 0
+    for i in range(begin, end):
+        chosen[count] = i
+        count += _reaches(places, i, common)
+    return count
+
+
+@helper
+def _lay_out(places, begin, end, common, block, chosen):
+    """The same, and their boxes side by side, each coordinate a row of the block."""
+    in_line()
+    count = 0
+    for i in range(begin, end):
+        for c in range(6):
+            block[c * _WIDEST + count] = places[i, c]
+        chosen[count] = i
+        count += _reaches(places, i, common)
+    return count
+
+
+@helper
+def _mark_overlapping(this, block, rows):
+    """Which boxes of a block overlap a box; returns how many."""
+    in_line()
+    count = 0
+    for j in range(rows):
+        together = (
+            (this[0] <= block[_WIDEST + j]) & (block[j] <= this[1])
+            & (this[2] <= block[3 * _WIDEST + j]) & (block[2 * _WIDEST + j] <= this[3])
+            & (this[4] <= block[5 * _WIDEST + j]) & (block[4 * _WIDEST + j] <= this[5])
+        )  # fmt: skip
+        block[_FOUND + j] = 1.0 if together else 0.0
+        count += together
+    return count
+
+
+@helper
+def _overlap_obliquely(places, i, j):
+    for c in range(6, places.shape[1], 2):
+        if places[i, c] > places[j, c + 1] or places[j, c] > places[i, c + 1]:
+            return False
+    return True
 
 
 @helper

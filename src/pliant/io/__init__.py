@@ -7,6 +7,7 @@
     pliant.io.write_sequence("cloth.npz", sequence)
 
     pliant.io.write("liver.vtu", mesh)
+    pliant.io.rewrite("fixed.obj", "hero.obj", x)  # all else that is in hero.obj stays
     pliant.io.write_offenders("red.ply", faces, x, counts_per_face)
 
 A file that cannot be read raises `FileError`, which names the file and, where it can, the line or the frame. What is
@@ -19,6 +20,7 @@ from pliant.io.gltf.reader import clip_names
 from pliant.io.mesh import FileError, FileMesh
 from pliant.io.polygons import surface_of
 from pliant.io.readers import read
+from pliant.io.rewriting.files import rewrite
 from pliant.io.sequences import open_sequence
 from pliant.io.writing.meshes import write
 from pliant.io.writing.offenders import write_offenders
@@ -34,6 +36,7 @@ __all__ = [
     "clip_names",
     "open_sequence",
     "read",
+    "rewrite",
     "surface_of",
     "write",
     "write_offenders",

@@ -43,6 +43,11 @@ def read(path: Path) -> FileMesh:
     return make(path, [("triangle", faces)], points, parts=_parts(found))
 
 
+def vertex_lines(lines: list[bytes]) -> list[int]:
+    """The line, from 0, on which each vertex begins."""
+    return _collect(_joined(list(lines))).vertex_lines
+
+
 def _joined(lines: list[bytes]) -> list[bytes]:
     """A line that ends in a backslash goes on in the next, which is left empty: numbers of lines stay."""
     for place in range(len(lines) - 2, -1, -1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,21 @@ from pliant.io.text import Line, numbers, read_lines, section
 _HEAD = re.compile(r"(ST)?C?N?OFF\b", re.IGNORECASE)
 
 
+class Layout(NamedTuple):
+    """Which lines of a file hold what."""
+
+    points: Sequence[Line]
+    faces: Sequence[Line]
+
+
 def read(path: Path) -> FileMesh:
+    lines = layout(path)
+    points = _points(lines.points)
+    return make(path, [("triangle", _faces(lines.faces, len(points)))], points)
+
+
+def layout(path: Path) -> Layout:
+    """The lines of points and of faces, without what follows a comment sign."""
     lines = [line._replace(text=line.text.partition("#")[0]) for line in read_lines(path, comment="#")]
     if not lines:
         raise FileError(f"{path.name}: there is nothing but comments")
@@ -30,9 +45,8 @@ def read(path: Path) -> FileMesh:
     if len(fields) < 2:
         raise counts.error("the numbers of points and faces are missing")
     point_count, face_count = numbers(counts, fields[:2], int)
-    points = _points(section(lines, body, point_count, "points"))
-    faces = _faces(section(lines, body + point_count, face_count, "faces"), point_count)
-    return make(path, [("triangle", faces)], points)
+    points = section(lines, body, point_count, "points")
+    return Layout(points, section(lines, body + point_count, face_count, "faces"))
 
 
 def _points(lines: Sequence[Line]) -> np.ndarray:

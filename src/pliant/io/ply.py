@@ -18,7 +18,7 @@ _TYPES = {
     "float32": "f4", "float64": "f8",
 }  # fmt: skip
 _FORMATS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
-_LONGEST_HEADER = 2**16
+LONGEST_HEADER = 2**16
 _CORNERS = ("vertex_indices", "vertex_index")
 
 
@@ -30,7 +30,7 @@ class _Header(NamedTuple):
 
 def read(path: Path) -> FileMesh:
     content = read_text(path)
-    header = _read_header(path, content[:_LONGEST_HEADER])
+    header = read_header(path, content[:LONGEST_HEADER])
     names = [element.name for element in header.elements]
     if "vertex" not in names or "face" not in names:
         raise FileError(f"{path.name}: the header has no element vertex, or no element face")
@@ -43,7 +43,7 @@ def read(path: Path) -> FileMesh:
     return make(path, [("triangle", faces)], points)
 
 
-def _read_header(path: Path, content: bytes) -> _Header:
+def read_header(path: Path, content: bytes) -> _Header:
     if not content.startswith((b"ply\n", b"ply\r")):
         raise FileError(f"{path.name}: a file of this kind begins with 'ply', not with {content[:4]!r}")
     end = content.find(b"end_header")

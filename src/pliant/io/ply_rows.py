@@ -43,6 +43,14 @@ def binary_columns(file: str, content: memoryview, elements: list[Element]) -> d
     return found
 
 
+def bytes_of(file: str, content: memoryview, elements: list[Element]) -> int:
+    """How many bytes the rows of elements take, one after the other."""
+    begin = 0
+    for element in elements:
+        begin += _binary_element(file, content[begin:], element)[1]
+    return begin
+
+
 def _binary_element(file: str, content: memoryview, element: Element) -> tuple[Columns, int]:
     """Columns of an element, and how many bytes they took."""
     if element.rows == 0 or not element.properties:

@@ -11,7 +11,7 @@ from pliant.io.mesh import FileError, FileMesh, make
 from pliant.io.text import as_floats
 
 FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-_HEADER = 84
+HEADER = 84
 
 
 def read(path: Path) -> FileMesh:
@@ -31,17 +31,17 @@ def is_binary(content: bytes) -> bool:
 
 def _announced(content: bytes) -> int:
     """Bytes that a binary file of this header has."""
-    return _HEADER + FACET.itemsize * int.from_bytes(content[80:84], "little")
+    return HEADER + FACET.itemsize * int.from_bytes(content[80:84], "little")
 
 
 def _binary_points(path: Path, content: bytes) -> np.ndarray:
-    if len(content) < _HEADER:
-        raise FileError(f"{path.name}: neither text that begins with 'solid' nor a binary header of {_HEADER} bytes")
+    if len(content) < HEADER:
+        raise FileError(f"{path.name}: neither text that begins with 'solid' nor a binary header of {HEADER} bytes")
     if _announced(content) != len(content):
         raise FileError(
             f"{path.name}: declares {_announced(content)} bytes of triangles, but has {len(content)}; cut off?"
         )
-    facets = np.frombuffer(content, FACET, offset=_HEADER)
+    facets = np.frombuffer(content, FACET, offset=HEADER)
     return facets["corners"].reshape(-1, 3).astype(np.float64)
 
 

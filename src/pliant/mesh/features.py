@@ -20,6 +20,7 @@ import numpy as np
 from pliant.mesh.cell_features import Cells
 from pliant.mesh.cells import Rows
 from pliant.runtime.jit import helper, kernel
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 if TYPE_CHECKING:
     from pliant.mesh.triangles import TriMesh
@@ -71,12 +72,29 @@ def elements_of(mesh: TriMesh) -> Elements:
 
 def faces_of(mesh: TriMesh) -> Elements:
     """The faces alone, with no sides: for what happens between faces only."""
-    return _faces_with(mesh, np.full(mesh._faces.shape, -1, np.int32))
+    return _faces_with(mesh, np.empty((0, 3), np.int32))
 
 
 def _faces_with(mesh: TriMesh, sides: np.ndarray) -> Elements:
     count = len(mesh._faces)
     return Elements(mesh._faces, np.arange(count, dtype=np.int32), sides, np.full(count, 3, np.int8))
+
+
+def in_order(elements: Elements, order: np.ndarray, are_faces: bool, pool: ThreadPool) -> Elements:
+    """The elements in an order of their ids; of faces alone, without their sides."""
+    corners, face = np.empty(elements.corners.shape, np.int32), order
+    pool.run_range(lambda a, b: _pick_rows(elements.corners, order, corners, a, b), len(order))
+    if are_faces:
+        return Elements(corners, face, elements.sides[:0], elements.corner_count)
+    face, sides, counts = (np.take(some, order, axis=0) for some in elements[1:])
+    return Elements(corners, face, sides, counts)
+
+
+@kernel
+def _pick_rows(rows, order, out, begin, end):
+    for i in range(begin, end):
+        for k in range(rows.shape[1]):
+            out[i, k] = rows[order[i], k]
 
 
 def no_features(count: int) -> Owned:
@@ -110,14 +128,66 @@ def _copy_in_order(rows, order, start, items):
         start[p + 1] = count
 
 
-def gather_features(elements: Elements, edges: np.ndarray, vertex_count: int) -> Owned:
-    """Few elements own all vertices and edges, greedily in the given order; every face owns itself."""
-    vertex_owner, edge_owner = np.full(vertex_count, -1, np.int32), np.full(len(edges), -1, np.int32)
+def owner_bits(mesh: TriMesh) -> np.ndarray:
+    """(k,) uint8: bits 1, 2, 4 for the corners that each element owns, 8, 16, 32 for its sides; few own all of them,
+    greedily in the order of the elements."""
+    elements = mesh._elements
+    vertex_owner, edge_owner = np.full(mesh.vertex_limit, -1, np.int32), np.full(len(mesh._edges), -1, np.int32)
     _give_to_few(elements.corners, elements.sides, vertex_owner, edge_owner)
-    vertex_start, vertex = _owned(elements.corners, vertex_owner)
-    edge_start, edge = _owned(elements.sides, edge_owner)
-    ends = np.take(edges, edge, axis=0)
-    return Owned(vertex_start, vertex, edge_start, edge, ends, *_own_faces(elements))
+    bits = np.zeros(len(elements.corners), np.uint8)
+    _note_owned(elements.corners, vertex_owner, 1, bits)
+    _note_owned(elements.sides, edge_owner, 8, bits)
+    return bits
+
+
+@kernel
+def _note_owned(ids, owner, first_bit, bits):
+    for i in range(len(ids)):
+        for k in range(3):
+            f = ids[i, k]
+            if f >= 0 and owner[f] == i:
+                owner[f] = -2  # an edge as an element names a vertex twice
+                bits[i] += first_bit << k
+
+
+def gather_features(
+    leaves: Elements, order: np.ndarray, sides: np.ndarray, bits: np.ndarray, pool: ThreadPool = SERIAL
+) -> Owned:
+    """What the elements of a surface own, in an order.
+
+    leaves : elements in this order; sides : of the elements by id; bits : (k,) uint8 in this order, what each owns
+    """
+    count = len(bits)
+    vertex_start, edge_start = np.zeros(count + 1, np.int32), np.zeros(count + 1, np.int32)
+    _count_owned(bits, vertex_start, edge_start)
+    vertex, edge = np.empty(vertex_start[-1], np.int32), np.empty(edge_start[-1], np.int32)
+    ends = np.empty((len(edge), 2), np.int32)
+    lists = vertex_start, vertex, edge_start, edge, ends
+    pool.run_range(lambda a, b: _list_owned(bits, leaves.corners, order, sides, *lists, a, b), count)
+    return Owned(*lists, *_own_faces(leaves))
+
+
+@kernel
+def _count_owned(bits, vertex_start, edge_start):
+    vertices = edges = 0
+    for i in range(len(bits)):
+        b = np.int64(bits[i])
+        vertices += (b & 1) + ((b >> 1) & 1) + ((b >> 2) & 1)
+        edges += ((b >> 3) & 1) + ((b >> 4) & 1) + ((b >> 5) & 1)
+        vertex_start[i + 1], edge_start[i + 1] = vertices, edges
+
+
+@kernel
+def _list_owned(bits, corners, order, sides, vertex_start, vertex, edge_start, edge, ends, begin, end):
+    for i in range(begin, end):
+        v, e, b = vertex_start[i], edge_start[i], np.int64(bits[i])
+        for k in range(3):
+            if (b >> k) & 1:
+                vertex[v] = corners[i, k]
+                v += 1
+            if (b >> (k + 3)) & 1:  # side k is from corner k to the next one
+                edge[e], ends[e, 0], ends[e, 1] = sides[order[i], k], corners[i, k], corners[i, (k + 1) % 3]
+                e += 1
 
 
 def _own_faces(elements: Elements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -163,24 +233,3 @@ def _take_free(ids, owner, i):
     for k in range(3):
         if ids[i, k] >= 0 and owner[ids[i, k]] == -1:
             owner[ids[i, k]] = i
-
-
-def _owned(ids: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """start (k + 1,) and the ids that each element owns, in the order of the elements."""
-    start, out = np.zeros(len(ids) + 1, np.int32), np.empty(len(owner), np.int32)
-    return start, out[: _list_owned(ids, owner, start, out)].copy()
-
-
-@kernel
-def _list_owned(ids, owner, start, out):
-    """Returns how many there are."""
-    count = 0
-    for i in range(len(ids)):
-        for k in range(3):
-            f = ids[i, k]
-            if f >= 0 and owner[f] == i:
-                owner[f] = -2  # an edge as an element names a vertex twice
-                out[count] = f
-                count += 1
-        start[i + 1] = count
-    return count

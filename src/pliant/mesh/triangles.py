@@ -12,7 +12,7 @@ from pliant.mesh.changed.cells import MeshChange, as_ids
 from pliant.mesh.changed.surfaces import change_surface
 from pliant.mesh.derived import Derives, derived, derived_from
 from pliant.mesh.edges import number_edges, unite
-from pliant.mesh.features import Elements, elements_of
+from pliant.mesh.features import Elements, elements_of, owner_bits
 from pliant.mesh.foreign import triangles_of
 from pliant.mesh.o_sets import o_sets
 from pliant.runtime.arrays import ShapeError, as_indices, read_only, thread_count
@@ -184,6 +184,10 @@ class TriMesh(Derives):
     @derived_from(_edge_table, edge_face_count, vertex_limit, _vertices)
     def _elements(self) -> Elements:
         return elements_of(self)
+
+    @derived_from(_elements, _edge_table, vertex_limit)
+    def _owner_bits(self) -> np.ndarray:
+        return owner_bits(self)
 
     @derived_from(_elements)
     def _distinct_corners(self) -> tuple[np.ndarray, np.ndarray]:

@@ -22,10 +22,15 @@ from pliant.runtime.jit import bare_kernel, helper
 FACES_AT_VERTICES, VERTICES_AT_FACES, EDGES_AT_EDGES = 0, 1, 2
 PASSES = 3
 _PER_CELL = 1  # edges, on average
-_BLOCK = 256  # pairs that are tested one after the other, at least
-# Pairs that overlap, and so many more for each feature: where there are more, a tree and filters of elements leave out
-# what costs more than they do. Sheets have 1 to 2 for each feature.
-_MANY, _MANY_EACH = 2**16, 16
+# Whether a tree takes less time, in comparisons of boxes, 2.1 ns each. Without a tree, a feature takes 83 ns, and a
+# pair that overlaps 89 ns, since it goes through filters; with one, 320 us in all, 290 ns for each feature and 26 ns
+# for each such pair, which filters of elements leave out (built-in scenes of 120 to 4,000 triangles, one thread, by
+# least squares: 10 % off on average). Of a sample of edges; pairs of a vertex and a face are half as many as EE.
+_OF_PAIR = 30
+_OF_TREE, _OF_TREE_EACH = 100_000, 65
+_SAMPLE = 64  # edges
+# More pairs than that are never listed, in all and for each feature: where boxes are alike, the sample says so before.
+_MANY, _MANY_EACH = 8000, 4
 # A width and a difference have a rounding each, and their sum one.
 _WIDER, _FURTHER = 1.0 + 2.0**-50, 2.0**-50
 
@@ -42,7 +47,6 @@ class Space(NamedTuple):
     widest: np.ndarray  # (3,) along the columns
     cell: np.ndarray  # (k,) int32
     found: np.ndarray  # (k + 1,) int32
-    block: np.ndarray  # (k + some, 2) int32: pairs of features; those of one feature fit into it, whichever they are
 
 
 def space_for(vertex_count: int, features: Features) -> Space:
@@ -50,14 +54,13 @@ def space_for(vertex_count: int, features: Features) -> Space:
     return Space(
         np.empty((vertex_count, 6)), np.empty((total, 6)), np.empty(total, np.int32),
         np.empty((PASSES, cells + 2), np.int32), np.empty(PASSES), np.empty(total, np.int32),
-        np.empty(total + 1, np.int32), np.empty((total + _BLOCK, 2), np.int32),
+        np.empty(total + 1, np.int32),
     )  # fmt: skip
 
 
-@helper
-def most_pairs(space):
+def most_pairs(features: Features) -> int:
     """So many pairs are worth to be tested one by one."""
-    return _MANY + _MANY_EACH * len(space.ids)
+    return _MANY + _MANY_EACH * sum(map(len, features))
 
 
 class Grid(NamedTuple):
@@ -74,28 +77,43 @@ class Grid(NamedTuple):
 
 
 @bare_kernel
-def pairs_in_grid(features, selection, space, vertex_face, edge_edge):
-    """Pairs of features that share no vertex and whose boxes overlap, each once, in any order.
+def pairs_in_grid(x0, x1, is_straight, relative_padding, features, selection, space, pairs, gives_up):
+    """Pairs of features that share no vertex and whose boxes overlap, each once: VF, then EE, in any order.
 
-    selection: labels of the vertices, and which of ``pairs=`` are wanted; space: with the boxes of the vertices.
-    Returns counts of VF, EE, and pairs compared; of what does not fit into the arrays, only the number.
+    is_straight: boxes are those of the motion from x0 to x1, padded as by ``bound_vertices``; otherwise those of the
+    vertices are in space. selection: labels of the vertices, and which of ``pairs=`` are wanted. gives_up: where a tree
+    takes less time. Returns counts of VF, EE, and of pairs compared; VF and EE together are more than fit into the
+    array where it gave up or they do not.
     """
-    grid, block, compared, vf, ee = lay_out(features, space), space.block, 0, 0, 0
+    if is_straight:
+        bound_straight(x0, x1, features[0], relative_padding, space.of_vertices)
+    grid = _grid_over(space.of_vertices, features[0], space.start.shape[1] - 2)
+    _put_into_cells(grid, features[2], EDGES_AT_EDGES, _offset(features, EDGES_AT_EDGES), space)
+    if gives_up and _is_crowded(grid, features, selection, space, pairs):
+        return 0, len(pairs) + 1, 0
+    for which in range(EDGES_AT_EDGES):
+        _put_into_cells(grid, features[which], which, _offset(features, which), space)
+    compared = vf = count = 0
     for which in range(PASSES):
-        i = 0
-        while i < len(features[which]):
-            count, new, i = list_pairs(grid, features, selection, space, which, i)
+        for i in range(len(features[which])):
+            count, new = _list_pairs(grid, features, selection, space, which, i, pairs, count)
             compared += new
-            for p in range(count):
-                if which == EDGES_AT_EDGES:
-                    if ee < len(edge_edge):
-                        edge_edge[ee, 0], edge_edge[ee, 1] = block[p, 0], block[p, 1]
-                    ee += 1
-                else:
-                    if vf < len(vertex_face):
-                        vertex_face[vf, 0], vertex_face[vf, 1] = block[p, 0], block[p, 1]
-                    vf += 1
-    return vf, ee, compared
+            if count > len(pairs):
+                return 0, count, compared
+        if which == VERTICES_AT_FACES:
+            vf = count
+    return vf, count - vf, compared
+
+
+@helper
+def _is_crowded(grid, features, selection, space, pairs):
+    """So many boxes overlap that a tree takes less time."""
+    edges, cost, sampled = len(features[2]), 0, 0
+    for i in range(0, edges, max(1, edges // _SAMPLE)):
+        count, compared = _list_pairs(grid, features, selection, space, EDGES_AT_EDGES, i, pairs, 0)
+        cost += compared + _OF_PAIR * count
+        sampled += 1
+    return cost * edges > sampled * (_OF_TREE + _OF_TREE_EACH * len(space.ids))
 
 
 @helper
@@ -112,30 +130,28 @@ def bound_straight(x0, x1, vertices, relative_padding, of_vertices):
 
 
 @helper
-def list_pairs(grid, features, selection, space, which, first):
-    """Pairs with features of a pass, from the first on, as many as fit into the block.
+def _list_pairs(grid, features, selection, space, which, i, pairs, count):
+    """Pairs with the i-th feature of a pass, behind those that are listed.
 
-    Returns how many, how many were compared, and which feature is the next.
+    Returns how many there are then (more than fit, where they do not), and how many were compared.
     """
-    block, ids, found, count, compared = space.block, space.ids, space.found, 0, 0
+    ids, found = space.ids, space.found
     other = which if which == EDGES_AT_EDGES else 1 - which
     own, theirs = _offset(features, which), _offset(features, other)
-    for i in range(first, len(features[which])):
-        overlapping, new = _overlapping(grid, space, which, own, i, other, theirs)
-        if count + overlapping > len(block):
-            return count, compared, i
-        compared += new
-        a = ids[own + i]
-        for k in range(overlapping):
-            b = ids[found[k]]
-            if which == EDGES_AT_EDGES:
-                block[count, 0], block[count, 1] = min(a, b), max(a, b)
-                count += _are_separate(features[2], a, b, selection)
-            else:
-                v, f = (a, b) if which == FACES_AT_VERTICES else (b, a)
-                block[count, 0], block[count, 1] = v, f
-                count += _is_no_corner(v, features[1], f, selection)
-    return count, compared, len(features[which])
+    overlapping, compared = _overlapping(grid, space, which, own, i, other, theirs)
+    if count + overlapping > len(pairs):
+        return len(pairs) + 1, compared
+    a = ids[own + i]
+    for k in range(overlapping):
+        b = ids[found[k]]
+        if which == EDGES_AT_EDGES:
+            pairs[count, 0], pairs[count, 1] = min(a, b), max(a, b)
+            count += _are_separate(features[2], a, b, selection)
+        else:
+            v, f = (a, b) if which == FACES_AT_VERTICES else (b, a)
+            pairs[count, 0], pairs[count, 1] = v, f
+            count += _is_no_corner(v, features[1], f, selection)
+    return count, compared
 
 
 @helper
@@ -186,15 +202,6 @@ def _is_no_corner(v, faces, f, selection):
 def _is_wanted(selection, v, w):
     labels, wanted = selection
     return (labels[v] == labels[w]) == (wanted == SELF)
-
-
-@helper
-def lay_out(features, space):
-    """The grid; boxes of vertices, faces and edges are put into it."""
-    grid = _grid_over(space.of_vertices, features[0], space.start.shape[1] - 2)
-    for which in range(PASSES):
-        _put_into_cells(grid, features[which], which, _offset(features, which), space)
-    return grid
 
 
 @helper

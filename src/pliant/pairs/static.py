@@ -8,21 +8,30 @@ only the pairs of which *all* elements are adjacent.)
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from pliant.bounds.kdops import box, overlap
 from pliant.hierarchy.traverse import ALL, SELF
-from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_VERTEX_FACE
+from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_EDGES, MOST_VERTEX_FACE
 from pliant.runtime.jit import bare_kernel, helper, in_line
+
+
+def space_for_edges(bounds: Any) -> Any:
+    """The bounds, with space for those of one edge and of all edges of an element."""
+    return bounds._replace(edges=np.empty((1 + MOST_EDGES, bounds.vertices.shape[1])))
 
 
 @bare_kernel
 def expand_static(owned, bounds, selection, first, vertex_face, edge_edge):
     """Feature pairs with overlapping bounds of element pairs (places), from the first one on, while there is space.
 
-    owned: features of the elements, by place; bounds: of owned vertices, owned edges, owned faces, and elements;
-    selection: labels by place, which of ``pairs=`` are wanted, pairs of elements, and how many. An element may be
-    paired with itself. Returns counts of VF, EE, pairs compared, and where to go on.
+    owned: features of the elements, by place; bounds: of vertices by id, space for those of edges, of owned faces, and
+    of elements; selection: labels by place, which of ``pairs=`` are wanted, pairs of elements, and how many. An element
+    may be paired with itself. Returns counts of VF, EE, pairs compared, and where to go on.
     """
-    edge_bounds, place_bounds = bounds[1], bounds[3]
+    vertex_bounds, edge_bounds, place_bounds = bounds[0], bounds[1], bounds[3]
     labels, wanted, pairs, count = selection
     vf = ee = compared = 0
     for p in range(first, count):
@@ -38,20 +47,35 @@ def expand_static(owned, bounds, selection, first, vertex_face, edge_edge):
         b_begin, b_end = owned.edge_start[j], owned.edge_start[j + 1]
         if b_begin == b_end:
             continue
+        have_theirs = False
         for a in range(owned.edge_start[i], owned.edge_start[i + 1]):
-            box_a = box(edge_bounds, a)
-            if not overlap(box_a, edge_bounds, a, place_bounds, j):
-                continue
             a0, a1 = owned.ends[a, 0], owned.ends[a, 1]
+            _bound_edge(vertex_bounds, a0, a1, edge_bounds, 0)
+            box_a = box(edge_bounds, 0)
+            if not overlap(box_a, edge_bounds, 0, place_bounds, j):
+                continue
+            if not have_theirs:
+                for b in range(b_begin, b_end):
+                    _bound_edge(vertex_bounds, owned.ends[b, 0], owned.ends[b, 1], edge_bounds, 1 + b - b_begin)
+                have_theirs = True
             compared += b_end - b_begin
             for b in range(a + 1 if i == j else b_begin, b_end):
                 b0, b1 = owned.ends[b, 0], owned.ends[b, 1]
                 apart = a0 != b0 and a0 != b1 and a1 != b0 and a1 != b1
-                if apart and overlap(box_a, edge_bounds, a, edge_bounds, b):
+                if apart and overlap(box_a, edge_bounds, 0, edge_bounds, 1 + b - b_begin):
                     one, other = owned.edge[a], owned.edge[b]
                     edge_edge[ee, 0], edge_edge[ee, 1] = min(one, other), max(one, other)
                     ee += 1
     return vf, ee, compared, count
+
+
+@helper
+def _bound_edge(vertex_bounds, v, w, out, i):
+    """Row i becomes the bounds of the edge v w."""
+    in_line()
+    for c in range(0, out.shape[1], 2):
+        out[i, c] = min(vertex_bounds[v, c], vertex_bounds[w, c])
+        out[i, c + 1] = max(vertex_bounds[v, c + 1], vertex_bounds[w, c + 1])
 
 
 @helper
@@ -63,14 +87,15 @@ def _vertices_against_faces(owned, bounds, i, j, out, count):
     if begin == end:
         return count, compared
     for k in range(owned.vertex_start[i], owned.vertex_start[i + 1]):
-        v, box_k = owned.vertex[k], box(vertex_bounds, k)
+        v = owned.vertex[k]
+        box_v = box(vertex_bounds, v)
         compared += end - begin
         # Of an element with one face, its bounds are those of the face.
-        if end - begin > 1 and not overlap(box_k, vertex_bounds, k, place_bounds, j):
+        if end - begin > 1 and not overlap(box_v, vertex_bounds, v, place_bounds, j):
             continue
         for f in range(begin, end):
             if (
-                overlap(box_k, vertex_bounds, k, face_bounds, f)
+                overlap(box_v, vertex_bounds, v, face_bounds, f)
                 and v != owned.triangles[f, 0]
                 and v != owned.triangles[f, 1]
                 and v != owned.triangles[f, 2]

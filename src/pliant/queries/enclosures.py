@@ -30,7 +30,7 @@ def enclosed(
     progress: Progress | bool | None = None,
 ) -> InsideSurface:  # fmt: skip
     """The points that a closed surface winds around, or that are on it; ``pliant.inside`` is the way here."""
-    faces, x = _gate(mesh, x)
+    faces, x = boundary_faces(mesh, x)
     points = as_positions(points, "points")
     tally, pool = Tally(), ThreadPool(thread_count(threads), progress)
     clock = time.perf_counter()
@@ -38,21 +38,21 @@ def enclosed(
     clock = tally.lap("closed", clock)
     if not len(faces):
         points = points[:0]
-    surface, ids = _columns(faces, x, ThreadPool(pool.threads))
+    surface, ids = columns_of(faces, x, ThreadPool(pool.threads))
     tally.lap("hierarchy", clock)
     winding, status = np.zeros(len(points), np.int32), np.zeros(len(points), np.int8)
-    _wind(surface, points, winding, status, pool, tally)
+    wind(surface, points, winding, status, pool, tally)
     rows = np.flatnonzero((winding != 0) | (status == HIT)).astype(np.int32)
     sides = np.full(len(rows), np.nan), np.full((len(rows), 3), np.nan)
     if depth and len(rows):
         clock = time.perf_counter()
-        _closest(surface, ids, points[rows], sides, ThreadPool(pool.threads))
+        closest_points(surface, ids, points[rows], sides, ThreadPool(pool.threads))
         tally.lap("depth", clock)
     found = InsideSurface(rows, winding[rows], status[rows] == HIT, *sides, stages=tally.stages())
     return logged("inside", TriMesh(faces), found, tally)
 
 
-def _gate(mesh: Any, x: Any) -> tuple[np.ndarray, np.ndarray]:
+def boundary_faces(mesh: Any, x: Any) -> tuple[np.ndarray, np.ndarray]:
     """Triangles that bound something: of a mesh with solids, the faces that exactly one of them has."""
     tested, x = mesh_to_test(mesh, interior=False), as_positions(x, "x")
     faces, volume = tested.features._faces, tested.volume
@@ -71,16 +71,12 @@ def require_closed(faces: np.ndarray, x: np.ndarray) -> None:
     Vertices at equal positions are one here, whatever their ids: what a surface encloses does not depend on them.
     """
     welded = weld(faces, x)
-    sides = welded[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64)
-    used = sides[:, 0] != sides[:, 1]
-    lower, upper = sides.min(axis=1)[used], sides.max(axis=1)[used]
-    keys, edge = np.unique(lower * len(x) + upper, return_inverse=True)
-    net = np.bincount(edge, np.where(sides[used, 0] == lower, 1, -1), len(keys))
+    used, edge, keys, net = edge_balance(welded, len(x))
     if not net.any():
         return
     odd = np.bincount(edge, minlength=len(keys)) % 2 == 1
     bad = odd if odd.any() else net != 0
-    first = np.flatnonzero(used)[bad[edge]] // 3  # sides of face f are 3 f to 3 f + 2
+    first = used[bad[edge]] // 3  # sides of face f are 3 f to 3 f + 2
     parts = TriMesh(welded).components[welded[first, 0]]
     a, b = (int(end) for end in divmod(keys[bad][0], len(x)))
     at = ", ".join(f"{value:.6g}" for value in 0.5 * x[a] + 0.5 * x[b])
@@ -97,6 +93,20 @@ def require_closed(faces: np.ndarray, x: np.ndarray) -> None:
     )
 
 
+def edge_balance(welded: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """How often faces run along each edge one way more than the other: never, of a closed surface.
+
+    welded : (m, 3) corners, with vertices at equal positions being one; count : of vertices
+    Returns the sides of faces that are edges (s,), the edge of each of them (s,), its two vertices as lower * count +
+    upper (e,), and how often more from the lower to the upper one than back (e,).
+    """
+    sides = welded[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64)
+    used = np.flatnonzero(sides[:, 0] != sides[:, 1])
+    lower, upper = sides.min(axis=1)[used], sides.max(axis=1)[used]
+    keys, edge = np.unique(lower * count + upper, return_inverse=True)
+    return used, edge, keys, np.bincount(edge, np.where(sides[used, 0] == lower, 1, -1), len(keys))
+
+
 def _parts(parts: np.ndarray, faces: np.ndarray, edges: np.ndarray) -> str:
     """How many edges there are in each connected part, which is known by one of its faces."""
     _, one = np.unique(edges, return_index=True)  # an edge counts once
@@ -109,7 +119,7 @@ def _parts(parts: np.ndarray, faces: np.ndarray, edges: np.ndarray) -> str:
 # --- winding ---------------------------------------------------------------------------------------------------------
 
 
-def _columns(faces: np.ndarray, x: np.ndarray, pool: ThreadPool) -> tuple[Columns, np.ndarray]:
+def columns_of(faces: np.ndarray, x: np.ndarray, pool: ThreadPool) -> tuple[Columns, np.ndarray]:
     """The surface in a tree, and the ids of its faces by place."""
     bounds = bound_union(bound_vertices(x, x, pool=pool), faces, pool)
     tree = split_elements(bounds, pool)
@@ -118,7 +128,7 @@ def _columns(faces: np.ndarray, x: np.ndarray, pool: ThreadPool) -> tuple[Column
     return Columns(x, faces[tree.order], places, nodes, tree.begin), tree.order
 
 
-def _wind(
+def wind(
     surface: Columns, points: np.ndarray, winding: np.ndarray, status: np.ndarray, pool: ThreadPool, tally: Tally
 ) -> None:
     """Fill in the winding number of every point, and HIT for those on the surface."""
@@ -146,7 +156,7 @@ def _wind(
 # --- depth -----------------------------------------------------------------------------------------------------------
 
 
-def _closest(
+def closest_points(
     surface: Columns, ids: np.ndarray, points: np.ndarray, sides: tuple[np.ndarray, np.ndarray], pool: ThreadPool
 ) -> None:
     """Fill in the distance and the direction of the closest point of the surface."""

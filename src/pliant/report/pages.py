@@ -52,7 +52,8 @@ def write_page(
     title : default: the name of the sequence
     up : the axis that is shown upwards, "x", "y" or "z"
     triangles : about how many to show in 3D at most; every face that collides is shown in any case
-    verb : of the command line that made it: "check" for a mesh at one instant, whose page has no timeline
+    verb : of the command line that made it: "check" for a mesh at one instant, whose page has no timeline; "untangle"
+        for two frames, before and after, with a slider between them
 
     Positions are rounded to 16 bits in the box of the sequence. Long sequences are shown in 3D with fewer frames. The
     page says both.
@@ -65,7 +66,7 @@ def write_page(
     record = {"title": name, "up": up, "verb": verb, "version": pliant.__version__} | _record(scan, regions, findings)
     record["numbers"] = [frame.number for frame in scan.frames]
     record["files"] = None if scan.sequence.files is None else [scan.sequence.files[one.place] for one in scan.frames]
-    record |= _of_stream(stream, shown, scan) | {"run": _run_rows(scan, regions, options or {})}
+    record |= _of_stream(stream, shown, scan) | {"run": _run_rows(scan, regions, options or {}, verb)}
     page = assemble(name, record, stream.data).encode("utf-8", "backslashreplace")  # names need not be text
     write_atomically(Path(path), lambda file: file.write(page))
 
@@ -140,17 +141,18 @@ def _vertex_count(regions: Regions) -> int:
     return int(np.count_nonzero(regions.parts.of_vertex >= 0))
 
 
-def _run_rows(scan: Scan, regions: Regions, options: Mapping[str, object]) -> list[tuple[str, str]]:
+def _run_rows(scan: Scan, regions: Regions, options: Mapping[str, object], verb: str) -> list[tuple[str, str]]:
     """What was run, and with what."""
-    sizes = f"{len(regions.faces):,} triangles, {_vertex_count(regions):,} vertices, {len(scan):,} frames"
+    sizes, compares = f"{len(regions.faces):,} triangles, {_vertex_count(regions):,} vertices", verb == "untangle"
+    sizes += "" if compares else f", {len(scan):,} frames"
     tools = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba"))
     return [
-        ("Sequence", scan.sequence.name),
+        ("Mesh" if compares else "Sequence", scan.sequence.name),
         ("Size", sizes),
         ("Parts", f"{len(regions.parts.names):,}"),
         *_inside_out(scan),
         *((key.replace("_", " ").capitalize(), str(value)) for key, value in options.items()),
-        ("Scan", f"{scan.seconds:.2f} s"),
+        ("Time" if compares else "Scan", f"{scan.seconds:.2f} s"),
         ("Software", f"pliant {pliant.__version__}, Python {platform.python_version()}, {tools}"),
         ("Machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"),
     ]

@@ -200,3 +200,50 @@ class PairDistances:
         """
         columns: dict[str, Any] = {"distance": self.distance} | ends("point", self.points)
         return frame_of(columns | numbered("weight", self.weights) | along_axes("normal", self.normal))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Windings:
+    """How often a surface winds around points, row by row.
+
+    number : (k,) float64; whole where ``exact``, else the generalised winding number; NaN on the surface
+    on_surface : (k,) bool, decided exactly
+    exact : whether the surface is closed, so that all numbers are whole and right
+    open_edges : of the surface, along which as many faces do not run one way as the other
+    stages : what every stage did
+    """
+
+    number: np.ndarray
+    on_surface: np.ndarray
+    exact: bool
+    open_edges: int
+    stages: tuple[Stage, ...] = ()
+
+    __post_init__ = freeze
+
+    @property
+    def inside(self) -> np.ndarray:
+        """(k,) bool: on the surface, or with a number closer to another whole one than to 0; a guess if not exact."""
+        return self.on_surface | (np.abs(self.number) >= 0.5)
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def __repr__(self) -> str:
+        how = "exact" if self.exact else f"generalised: {self.open_edges} open edges"
+        return f"Windings({np.count_nonzero(self.inside)} of {len(self)} inside, {how})"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with one row per point.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
+        columns = {"number": self.number, "on_surface": self.on_surface, "inside": self.inside}
+        return frame_of(columns | {"exact": np.full(len(self), self.exact)})

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from numba.core.dispatcher import Dispatcher
 
-from pliant.runtime import jit
+from pliant.runtime import jit, simd
 
 
 class Wanted(NamedTuple):
@@ -61,8 +61,13 @@ def _interpreted(note: Callable[[Wanted], object]) -> Iterator[None]:
     compiled: Any = Dispatcher
     markers = type(jit.prefetch)  # what helpers call that makes no code: Python has nothing to do for it
     before = compiled._compile_for_args, markers.__call__
-    compiled._compile_for_args, markers.__call__ = instead, lambda *_: None
+    compiled._compile_for_args, markers.__call__ = instead, _plainly
     try:
         yield
     finally:
         compiled._compile_for_args, markers.__call__ = before
+
+
+def _plainly(marker: Any, *arguments: Any) -> Any:
+    plain = simd.IN_PYTHON.get(marker)
+    return None if plain is None else plain(*arguments)

@@ -18,7 +18,7 @@ class Rubbing(NamedTuple):
     """How pairs touch.
 
     thickness : gap that is kept
-    stiffness : N/m
+    stiffness : (N,) N/m, of each vertex, 0 of obstacles; a pair has the largest of its own
     friction : coefficient of the cloth against itself
     of_obstacles : (N,) against each vertex of an obstacle; -1 of the cloth
     x : (N, 3) positions at the start of the simulation: pairs that were nearer then stay as near
@@ -28,7 +28,7 @@ class Rubbing(NamedTuple):
     """
 
     thickness: float
-    stiffness: float
+    stiffness: np.ndarray
     friction: float
     of_obstacles: np.ndarray
     x: np.ndarray
@@ -64,7 +64,7 @@ def _links(vertices: np.ndarray, weights: np.ndarray, normal: np.ndarray, rubbin
     links.vertices[:], links.weights[:], links.normal[:] = vertices, weights, normal
     apart = np.einsum("ki,kij->kj", weights, rubbing.x[vertices])
     links.target[:] = np.minimum(rubbing.thickness, np.sqrt(np.einsum("kj,kj->k", apart, apart)))
-    links.stiffness[:] = rubbing.stiffness
+    links.stiffness[:] = rubbing.stiffness[vertices].max(axis=1, initial=0.0)
     of_obstacle = rubbing.of_obstacles[vertices].max(axis=1, initial=-1.0)
     links.friction[:] = np.where(of_obstacle < 0.0, rubbing.friction, of_obstacle)
     return links

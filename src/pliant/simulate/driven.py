@@ -149,16 +149,15 @@ class Driven:
     """All vertices that move by themselves, group by group: where they are to be, and how fast they may catch up.
 
     A group that had to wait in a step goes half as far of its way in the next one, and twice as far after each success:
-    what is pinched gets time to move out of the way.
+    what is pinched gets time to move out of the way. Its *pace*, from 1 downwards, is part of the state.
     """
 
     def __init__(self, groups: list[tuple[np.ndarray, Path | None]]) -> None:
         self.groups = groups
-        self.pace: np.ndarray = np.ones(len(groups))
 
-    def aim(self, x: np.ndarray, time: float) -> None:
+    def aim(self, x: np.ndarray, time: float, paces: np.ndarray) -> None:
         """Put the driven vertices among x, (N, 3), to where they go in a step that ends at a time."""
-        for (vertices, path), pace in zip(self.groups, self.pace):
+        for (vertices, path), pace in zip(self.groups, paces):
             if path is None:
                 continue
             goal = as_positions(path(time), f"path({time:g})")
@@ -166,10 +165,9 @@ class Driven:
                 raise ShapeError(f"path({time:g}) has shape {goal.shape}, but there are {len(vertices)} vertices")
             x[vertices] = goal if pace == 1.0 else x[vertices] + pace * (goal - x[vertices])
 
-    def note(self, shares: np.ndarray) -> None:
-        """(groups,) which part of its way each group went."""
-        waited = shares < 1.0
-        self.pace = np.where(waited, np.maximum(0.5 * self.pace, 2.0**-20), np.minimum(2.0 * self.pace, 1.0))
+    def next_pace(self, pace: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        """(groups,) after a step in which each group went so much of its way."""
+        return np.where(shares < 1.0, np.maximum(0.5 * pace, 2.0**-20), np.minimum(2.0 * pace, 1.0))
 
     def lag(self, x: np.ndarray, time: float) -> float:
         """How far the furthest driven vertex is from where it should be."""

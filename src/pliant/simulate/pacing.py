@@ -7,6 +7,12 @@ import numpy as np
 LONGEST, SHORTEST = 1.0 / 60.0, 1.0 / 1920.0  # s, of adaptive steps
 
 
+def next_step(seconds: float, longest: float | str, velocity: np.ndarray, gravity: np.ndarray, edge: float) -> float:
+    """s, of the first of the steps that make up so many seconds; longest : s, or "adaptive", see ``adaptive_step``"""
+    limit = adaptive_step(velocity, gravity, edge) if isinstance(longest, str) else longest
+    return seconds / equal_parts(seconds, limit)
+
+
 def equal_parts(seconds: float, longest: float) -> int:
     """How many steps of equal length, none longer than this, make up so many seconds."""
     return max(1, int(np.ceil(seconds / longest - 1e-9)))

@@ -101,6 +101,13 @@ def materials_of(own: TriMesh, given: Any, settings: Settings) -> tuple[np.ndarr
     return components.astype(np.int64), materials
 
 
+def of_vertices(faces: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """(count,) the largest value of the faces at each vertex; values : (m,), 0 where there is no face"""
+    out = np.zeros(count)
+    np.maximum.at(out, faces.reshape(-1), np.repeat(values, 3))
+    return out
+
+
 def rest_of(given: Any, x: np.ndarray) -> np.ndarray:
     if given is None:
         return x

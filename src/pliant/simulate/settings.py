@@ -11,8 +11,10 @@ from pliant.simulate.materials import Material
 UNITS = {"m": 1.0, "cm": 100.0, "mm": 1000.0, "in": 1.0 / 0.0254, "ft": 1.0 / 0.3048}
 UP = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 GRAVITY = 9.81  # m/s2
+ADAPTIVE = "adaptive"
+STEPS = (1e-6, 1.0)  # s, the shortest and the longest
 _RANGES = {
-    "step": (1e-6, 1.0),
+    "step": STEPS,
     "newton": (1, 1000),
     "tolerance": (1e-14, 10.0),
     "linear_tolerance": (1e-14, 0.5),
@@ -70,7 +72,7 @@ class Settings:
         choose(self.rest_angles, "rest_angles", ("rest", "flat"))
         choose(self.pinched, "pinched", ("wait", "raise"))
         if isinstance(self.step, str):
-            choose(self.step, "step", ("adaptive",))
+            choose(self.step, "step", (ADAPTIVE,))
         for field in fields(self):
             if field.name in _RANGES and not isinstance(getattr(self, field.name), str):
                 as_number(getattr(self, field.name), field.name, *_RANGES[field.name])

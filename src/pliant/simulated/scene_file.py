@@ -97,7 +97,7 @@ def _scene(top: Table) -> SceneFile:
     options: dict[str, Any] = {
         "settings": settings,
         "material": _materials(top, cloths),
-        "pins": [_pin(table, cloths, begin) for table in top.tables("pin", _PIN)],
+        "pins": _pins(top, cloths, begin),
         "joints": [_joint(table, cloths, begin, Seam) for table in top.tables("seam", _SEAM)]
         + [_joint(table, cloths, begin, Spring) for table in top.tables("spring", _SPRING)],
         "obstacles": [Obstacle(piece.faces, piece.x, piece.path, piece.friction) for piece in obstacles],
@@ -165,6 +165,28 @@ def _material(table: Table) -> Material:
     return replace(base, **numbers)
 
 
+def _pins(top: Table, cloths: list[Piece], begin: dict[str, int]) -> list[Pin]:
+    tables = top.tables("pin", _PIN)
+    pins = [_pin(table, cloths, begin) for table in tables]
+    owner = np.full(sum(len(piece.x) for piece in cloths), -1)
+    for number, (table, pin) in enumerate(zip(tables, pins)):
+        key = "vertices" if "vertices" in table else "box"
+        twice = pin.vertices[owner[pin.vertices] >= 0]
+        if len(twice):
+            raise table.error(key, f"vertex {_local(twice[0], begin)} is pinned by [[pin]] {owner[twice[0]] + 1}, too")
+        owner[pin.vertices] = number
+        used = np.concatenate([piece.faces.ravel() + begin[piece.name] for piece in cloths])
+        if (owner[used] >= 0).all():
+            raise table.error(key, "all vertices are pinned: nothing of the cloth can move")
+    return pins
+
+
+def _local(vertex: int, begin: dict[str, int]) -> str:
+    """The id that a vertex has in its cloth, and which that is."""
+    name = max((name for name in begin if begin[name] <= vertex), key=lambda name: begin[name])
+    return f"{vertex - begin[name]} of {name}"
+
+
 def _pin(table: Table, cloths: list[Piece], begin: dict[str, int]) -> Pin:
     piece = _cloth_named(table, "cloth", table.text("cloth", cloths[0].name), cloths)
     if table.one_of("vertices", "box") == "vertices":
@@ -190,6 +212,9 @@ def _joint(table: Table, cloths: list[Piece], begin: dict[str, int], kind: type)
     pairs = table.rows("pairs", 2, int).astype(np.int64)
     columns = [_vertex_ids(table, "pairs", ids, side) + begin[side.name] for ids, side in zip(pairs.T, sides)]
     pairs = np.stack(columns, axis=1)
+    same = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+    if len(same):
+        raise table.error("pairs", f"vertex {_local(pairs[same[0], 0], begin)} is joined to itself")
     numbers = {key: table.number(key, None, 0.0, 1e9) for key in ("stiffness", "length") if key in table}
     return kind(pairs, **numbers)
 

@@ -151,7 +151,9 @@ def _faces_at_edges(face_edges: np.ndarray, edge_count: int) -> np.ndarray:
     return out
 
 
-def boxes_around(mesh: TriMesh, x: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+def boxes_around(
+    mesh: TriMesh, x: np.ndarray, pairs: np.ndarray, margin: tuple[float, float] = (MARGIN_EDGES, MARGIN_PART)
+) -> np.ndarray:
     """(k, 2, 3) boxes around clusters of intersecting faces, none of which overlap."""
     tangled = np.unique(pairs)
     place = {int(f): i for i, f in enumerate(tangled)}
@@ -168,8 +170,8 @@ def boxes_around(mesh: TriMesh, x: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     np.maximum.at(high, label, x[corners].max(axis=1))
     edges = mesh._edges
     length = float(np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1).mean())
-    margin = MARGIN_EDGES * length + MARGIN_PART * np.linalg.norm(high - low, axis=1)
-    return _merged(np.stack((low - margin[:, None], high + margin[:, None]), axis=1))
+    wide = margin[0] * length + margin[1] * np.linalg.norm(high - low, axis=1)
+    return _merged(np.stack((low - wide[:, None], high + wide[:, None]), axis=1))
 
 
 def _merged(boxes: np.ndarray) -> np.ndarray:

@@ -81,7 +81,12 @@ def scan() -> None:
             pass
         for _ in scan_frames(cloth, threads=1):
             pass
-        for _ in scan_frames(cloth, threads=1, tuning=pliant.Tuning(culling="cones+front")):
+
+
+def cones() -> None:
+    """Normal cones, which a detector tries after some frames."""
+    with _with_trees():
+        for _ in scan_frames(_cloth(frames=3), threads=1, tuning=pliant.Tuning(culling="cones+front")):
             pass
 
 
@@ -121,6 +126,7 @@ def volumes() -> None:
         pliant.step(mesh, x0, x1, threads=1)
     pliant.inside(mesh, x1, threads=1)
     pliant.inside(mesh.surface(), x1, points=x1[:2] + 0.01, threads=1)
+    pliant.winding(mesh.surface().faces[1:], x1, np.concatenate([x1[:2] + 0.01, x1[:1] - 1e-12]), threads=1)
 
 
 def single() -> None:
@@ -140,6 +146,7 @@ PIECES: dict[str, Callable[[], None]] = {
     "check": check,
     "near": near,
     "scan": scan,
+    "cones": cones,
     "small": small,
     "degenerate": degenerate,
     "resolve": resolve,
@@ -148,4 +155,4 @@ PIECES: dict[str, Callable[[], None]] = {
     "volumes": volumes,
     "single": single,
 }
-MAIN = ("ccd", "step", "check", "near", "scan", "small", "degenerate")  # of `pliant warm`, without --all
+MAIN = ("ccd", "step", "check", "near", "scan", "cones", "small", "degenerate")  # of `pliant warm`, without --all

@@ -7,66 +7,110 @@ smooth most of the pairs that other axes leave are adjacent, triangles around a 
 
 from __future__ import annotations
 
-from pliant.arithmetic.vec3 import add, dot, sub
-from pliant.filters.axes.separation import surely_above
+import numpy as np
+
+from pliant.arithmetic.vec3 import add, dot, scale, sub
+from pliant.filters.axes.separation import across, surely_above
 from pliant.runtime.jit import helper, in_line
+
+# How far the two axes of a common side are turned towards it, in parts of its length: so much may be lost of how far
+# the third corners are beyond it, and so far it may turn during the motion.
+TILT = 0.25
+SEPARATE, VERTEX, SIDE, NEITHER = 0, 1, 2, 3  # what two elements have in common
+
+
+def _shared_of(common: int) -> int:
+    """Of bits from ``common_corners``: SEPARATE; VERTEX or SIDE, with 4 times a corner of i and 16 times one of j, the
+    common ones, or those that are not on the common side; or NEITHER.
+
+    What has corners twice, loose edges and points, may count as having others in common than it has: then an axis for
+    which the same corner would have to be on both sides of itself proves nothing.
+    """
+    of_i, of_j, one = common & 7, common >> 3, {1: 0, 2: 1, 4: 2}
+    if of_i in one and of_j in one:
+        return VERTEX + 4 * one[of_i] + 16 * one[of_j]
+    if 7 - of_i in one and 7 - of_j in one:
+        return SIDE + 4 * one[7 - of_i] + 16 * one[7 - of_j]
+    return NEITHER if common else SEPARATE
+
+
+SHARED = np.array([_shared_of(common) for common in range(64)], np.int64)
 
 
 @helper
-def common_corner(corners, i, j):
-    """3 k + l where corner k of element i is corner l of element j, the first such; -1 where they are not adjacent."""
+def common_corners(corners, i, j):
+    """Bits 1, 2, 4 for the corners of element i that j has as well, and 8, 16, 32 for those of j; 0 where they are not
+    adjacent."""
     a, b, c = corners[j, 0], corners[j, 1], corners[j, 2]
     u, v, w = corners[i, 0], corners[i, 1], corners[i, 2]
     of_u, of_v, of_w = (u == a) | (u == b) | (u == c), (v == a) | (v == b) | (v == c), (w == a) | (w == b) | (w == c)
     if not (of_u | of_v | of_w):  # one branch instead of nine
-        return -1
-    k, v = (0, u) if of_u else (1, v) if of_v else (2, w)
-    return 3 * k + (0 if v == a else 1 if v == b else 2)
+        return 0
+    of_a, of_b, of_c = (u == a) | (v == a) | (w == a), (u == b) | (v == b) | (w == b), (u == c) | (v == c) | (w == c)
+    return 1 * of_u + 2 * of_v + 4 * of_w + 8 * of_a + 16 * of_b + 32 * of_c
 
 
 @helper
 def apart_but_for_common(points, pair, common, largest, gap):
-    """Features of adjacent elements that do not share a vertex are apart, by more than the gap.
+    """Features of adjacent elements at rest that do not share a vertex are apart, by more than the gap.
+
+    points: (k, 9); common: from ``common_corners``. ``adjacent_lanes`` has the same for elements that move.
+    """
+    in_line()
+    shared = SHARED[common]
+    kind, of_i, of_j = shared & 3, 3 * ((shared >> 2) & 3), 3 * (shared >> 4)
+    if kind == VERTEX:
+        return _apart_but_for_vertex(
+            _point(points, pair[0], of_i),
+            (_point(points, pair[0], (of_i + 3) % 9), _point(points, pair[0], (of_i + 6) % 9)),
+            (_point(points, pair[1], (of_j + 3) % 9), _point(points, pair[1], (of_j + 6) % 9)), largest, gap,
+        )  # fmt: skip
+    if kind == SIDE:
+        return _apart_but_for_side(
+            _point(points, pair[0], (of_i + 3) % 9), _point(points, pair[0], (of_i + 6) % 9),
+            _point(points, pair[0], of_i), _point(points, pair[1], of_j), largest, gap,
+        )  # fmt: skip
+    return False
+
+
+@helper
+def _apart_but_for_vertex(common, of_i, of_j, largest, gap):
+    """Elements with one corner in common, and the two other ones of either.
 
     Proved where all corners of one but the common one are beyond it along an axis, and those of the other on the other
     side of it: of two features that do not share it one does not have it, and so is beyond it, and the other one is
-    not. Elements with two corners in common never are, as the second would have to be on both sides.
-
-    points: (k, 18), or (k, 9) where nothing moves; common: from ``common_corner``.
+    not.
     """
     in_line()
-    of_i, of_j = 3 * (common // 3), 3 * (common % 3)
-    at = of_i, (of_i + 3) % 9, (of_i + 6) % 9, (of_j + 3) % 9, (of_j + 6) % 9
-    axis = _fan_axis(points, pair, at, 0)
-    if points.shape[1] > 9:
-        axis = add(axis, _fan_axis(points, pair, at, 9))
-    least = _fan_gap(points, pair, at, axis, 0)
-    if points.shape[1] > 9 and least > 0.0:
-        least = min(least, _fan_gap(points, pair, at, axis, 9))
-    return surely_above(least, gap, axis, largest)
+    axis = sub(add(of_i[0], of_i[1]), add(of_j[0], of_j[1]))
+    middle = dot(common, axis)
+    beyond = min(dot(of_i[0], axis), dot(of_i[1], axis)) - middle
+    return surely_above(min(beyond, middle - max(dot(of_j[0], axis), dot(of_j[1], axis))), gap, axis, largest)
 
 
 @helper
-def _fan_axis(points, pair, at, end):
-    """From the other corners of j to the other corners of i."""
+def _apart_but_for_side(a, b, c, d, largest, gap):
+    """Elements a b c and a b d.
+
+    Proved where d, a, b, c follow each other along one axis, and d, b, a, c along another one: along the first, c is
+    beyond a, b and d, these are beyond d, and b c is beyond a d; along the second, a c is beyond b d. There are no more
+    pairs without a common vertex. Both axes are the way from d to c across the side, turned a little towards b or a.
+    """
     in_line()
-    first = add(_point(points, pair[0], at[1] + end), _point(points, pair[0], at[2] + end))
-    return sub(first, add(_point(points, pair[1], at[3] + end), _point(points, pair[1], at[4] + end)))
+    side = sub(b, a)
+    way, tilt = across(sub(c, d), side), scale(side, TILT)
+    first, second = add(way, tilt), sub(way, tilt)
+    return surely_above(_in_a_row(d, a, b, c, first), gap, first, largest) and surely_above(
+        _in_a_row(d, b, a, c, second), gap, second, largest
+    )
 
 
 @helper
-def _fan_gap(points, pair, at, axis, end):
-    """How far the other corners are from the common one along the axis, at least; those of j the other way."""
+def _in_a_row(p, q, r, s, axis):
+    """How far each is beyond the one before along the axis, at least."""
     in_line()
-    middle = dot(_point(points, pair[0], at[0] + end), axis)
-    beyond = min(_along(points, pair[0], at[1] + end, axis), _along(points, pair[0], at[2] + end, axis))
-    before = max(_along(points, pair[1], at[3] + end, axis), _along(points, pair[1], at[4] + end, axis))
-    return min(beyond - middle, middle - before)
-
-
-@helper
-def _along(points, i, k, axis):
-    return dot(_point(points, i, k), axis)
+    along_q, along_r = dot(q, axis), dot(r, axis)
+    return min(along_q - dot(p, axis), min(along_r - along_q, dot(s, axis) - along_r))
 
 
 @helper

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.arithmetic.vec3 import cross, dot, max_norm, scale, sub
-from pliant.filters.axes.adjacent import apart_but_for_common, common_corner
+from pliant.filters.axes.adjacent import NEITHER, SEPARATE, SHARED, SIDE, VERTEX, apart_but_for_common, common_corners
+from pliant.filters.axes.adjacent_lanes import keep_fans, keep_hinges
 from pliant.filters.axes.lanes import (
     ABOVE,
     BEST,
@@ -29,7 +30,7 @@ from pliant.filters.axes.lanes import (
 )
 from pliant.filters.axes.separation import surely_above
 from pliant.runtime.arrays import New
-from pliant.runtime.jit import helper, in_line, kernel, one_copy
+from pliant.runtime.jit import helper, in_line, kernel, one_copy, prefetch
 from pliant.runtime.threads import SERIAL, ThreadPool
 
 _CORRECTIONS = 4  # of the few axes that are left when that between the centres is corrected once
@@ -85,29 +86,69 @@ def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
     paper 002: during the whole motion all corners of one are on one side of the plane of the other. What has no normal,
     a loose edge or point, has no plane, but can be on one side of another's.
     """
-    block, kept = np.empty(BLOCK, np.float32), 0
-    if not by_planes:
-        for first in range(0, count, LANES):
-            some = pairs[first : min(first + LANES, count)]
-            _relax_centres(points, padding, some, block, 1)
-            for lane in range(len(some)):
-                pairs[kept, 0], pairs[kept, 1] = some[lane, 0], some[lane, 1]
-                kept += block[BEST + lane] < ONE
-        count, kept = kept, 0
-    held, lanes = np.empty((LANES, 2), np.int32), 0
-    for p in range(count):
-        i, j = pairs[p, 0], pairs[p, 1]
-        common = common_corner(corners, i, j)
-        if common < 0:
-            held[lanes, 0], held[lanes, 1] = i, j
-            lanes += 1
-        elif by_planes or not apart_but_for_common(points, (i, j), common, largest, _gap(padding, i, j)):
-            pairs[kept, 0], pairs[kept, 1] = i, j  # they touch, now and always
-            kept += 1
-        if lanes == LANES:
-            kept = _cull_held(points, largest, padding, held, block, by_planes, pairs, kept)
-            lanes = 0
-    return _cull_held(points, largest, padding, held[:lanes], block, by_planes, pairs, kept)
+    block, held, kept = np.empty(BLOCK, np.float32), np.empty((LANES, 2), np.int32), 0
+    left, more = np.empty((2 * LANES, 2), np.int32), 0  # of those that the line between the centres leaves
+    fans, hinges, fan_count, hinge_count = np.empty((2 * LANES, 4), np.int32), np.empty((2 * LANES, 4), np.int32), 0, 0
+    few, parts = False, points.reshape(-1, 6)  # are adjacent
+    for first in range(0, count, LANES):
+        lanes = min(LANES, count - first)
+        for lane in range(lanes):
+            i, j = pairs[first + lane, 0], pairs[first + lane, 1]
+            held[lane, 0], held[lane, 1] = i, j
+            for part in range(3):
+                prefetch(parts, 3 * i + part)
+                prefetch(parts, 3 * j + part)
+        # Most of the others are settled by the line between the centres, for less than it takes to tell them apart.
+        rest = _keep_inseparable(points, padding, held[:lanes], block) if few and not by_planes else lanes
+        separate = 0
+        for lane in range(rest):  # every list gets it, and one of them counts it: no branch that could be mistaken
+            i, j = held[lane, 0], held[lane, 1]
+            shared = SHARED[common_corners(corners, i, j)]
+            held[separate, 0], held[separate, 1] = i, j
+            separate += shared == SEPARATE
+            kind = NEITHER if by_planes and shared != SEPARATE else shared & 3
+            pairs[kept, 0], pairs[kept, 1] = i, j
+            kept += kind == NEITHER  # they touch, now and always
+            _note(fans, fan_count, i, j, shared)
+            fan_count += kind == VERTEX
+            _note(hinges, hinge_count, i, j, shared)
+            hinge_count += kind == SIDE
+        if fan_count >= LANES:
+            fan_count -= LANES
+            kept = keep_fans(points, padding, fans[fan_count : fan_count + LANES], block, pairs, kept)
+        if hinge_count >= LANES:
+            hinge_count -= LANES
+            kept = keep_hinges(points, padding, hinges[hinge_count : hinge_count + LANES], block, pairs, kept)
+        few, not_tried = 2 * (rest - separate) < lanes, not few
+        if not_tried and not by_planes:
+            separate = _keep_inseparable(points, padding, held[:separate], block)
+        for lane in range(separate):
+            left[more, 0], left[more, 1] = held[lane, 0], held[lane, 1]
+            more += 1
+        if more >= LANES:
+            more -= LANES
+            kept = _cull_held(points, largest, padding, left[more : more + LANES], block, by_planes, pairs, kept)
+    kept = keep_fans(points, padding, fans[:fan_count], block, pairs, kept)
+    kept = keep_hinges(points, padding, hinges[:hinge_count], block, pairs, kept)
+    return _cull_held(points, largest, padding, left[:more], block, by_planes, pairs, kept)
+
+
+@helper
+def _note(held, lane, i, j, shared):
+    held[lane, 0], held[lane, 1], held[lane, 2], held[lane, 3] = i, j, (shared >> 2) & 3, shared >> 4
+
+
+@helper
+def _keep_inseparable(points, padding, pairs, block):
+    """Move the pairs that the line between the centres, corrected once, does not separate to the front; returns how
+    many there are."""
+    one_copy()
+    _relax_centres(points, padding, pairs, block, 1)
+    kept = 0
+    for lane in range(len(pairs)):
+        pairs[kept, 0], pairs[kept, 1] = pairs[lane, 0], pairs[lane, 1]
+        kept += block[BEST + lane] < ONE
+    return kept
 
 
 @helper
@@ -147,8 +188,8 @@ def cull_resting_elements(corners, points, largest, padding, pairs, count, by_pl
     kept = 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]
-        common, gap = common_corner(corners, i, j), _gap(padding, i, j)
-        if common >= 0:
+        common, gap = common_corners(corners, i, j), _gap(padding, i, j)
+        if common > 0:
             surely_apart = not by_planes and apart_but_for_common(points, (i, j), common, largest, gap)
         else:
             a, b = _corners(points, i, 0), _corners(points, j, 0)

@@ -20,7 +20,7 @@ from pliant.mesh.parts import Parts, parts_from
 from pliant.runtime.reading import current
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """A primitive as one node shows it."""
 
     node: int  # of the skeleton
@@ -32,7 +32,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    parts: tuple[_Part, ...]
+    parts: tuple[Part, ...]
     skeleton: Skeleton  # of all nodes
     clips: dict[str, Clip]
     weights: dict[str, dict[int, Weights]]  # of morph targets, by clip and node
@@ -55,7 +55,7 @@ class Scene:
         return max([0.0, *ends, *(moving.duration for name, moving in self.clips.items() if name == clip)])
 
 
-def _placed(part: _Part, matrices: np.ndarray, moving: Weights | None, t: float) -> np.ndarray:
+def _placed(part: Part, matrices: np.ndarray, moving: Weights | None, t: float) -> np.ndarray:
     """(n, 3) of one part; matrices (k, 4, 4) of all nodes."""
     x = part.primitive.positions
     if len(part.primitive.targets):
@@ -70,11 +70,22 @@ def _placed(part: _Part, matrices: np.ndarray, moving: Weights | None, t: float)
     return blended
 
 
+def placing(part: Part, matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What takes each vertex of a part from where the file has it to where it is shown: (n, 3, 3) and (n, 3)."""
+    count = len(part.primitive.positions)
+    if part.skin is None or part.primitive.joints is None or part.primitive.weights is None:
+        whole = np.broadcast_to(matrices[part.node][:3], (count, 3, 4))
+    else:
+        by_joint = (matrices[part.joints] @ part.skin.inverse_bind)[:, :3]
+        whole = np.einsum("nw,nwij->nij", part.primitive.weights, by_joint[part.primitive.joints])
+    return whole[:, :, :3], whole[:, :, 3]
+
+
 def read_scene(document: Document) -> Scene:
     accessors = Accessors(document)
     _charge_for_vertices(document, accessors)
     skeleton, place = _all_nodes(document)
-    parts: list[_Part] = []
+    parts: list[Part] = []
     faces: list[np.ndarray] = []
     count = 0
     for number, node in enumerate(document.root.entries("nodes")):
@@ -135,7 +146,7 @@ def _all_nodes(document: Document) -> tuple[Skeleton, dict[int, int]]:
 
 def _parts_of(
     document: Document, accessors: Accessors, node: Entry, place: dict[int, int]
-) -> list[tuple[_Part, np.ndarray]]:
+) -> list[tuple[Part, np.ndarray]]:
     """Primitives of the mesh of a node, with their triangles."""
     if "mesh" not in node:
         return []
@@ -150,5 +161,5 @@ def _parts_of(
         count = len(primitive.targets)
         holder = node if "weights" in node else mesh
         weights = holder.numbers("weights", (0.0,) * count) if "weights" in holder else np.zeros(count)
-        found.append((_Part(-1, primitive, skin, joints, weights), corners))
+        found.append((Part(-1, primitive, skin, joints, weights), corners))
     return found

@@ -4,13 +4,15 @@
 const KINDS = [["vertex-face", 0], ["edge-edge", 1], ["intersections", 2]];
 const RELATIONS = [["within a part", 0], ["between parts", 1]];
 const LOOKS = [["hidden ones too", "through"], ["edges", "edges"], ["follow", "follow"]];
+const COMPARED = ["before", "after"]; // of what was untangled: two frames, and all that is between them
 const FAR = 0.25; // of half a diagonal: what moves that far from its mean is followed
 
 const record = JSON.parse(byId("record").textContent);
 const state = {
-  frame: 0, shown: 0, playing: false, speed: 1, kinds: [true, true, true], relations: [true, true], through: true, edges: true,
+  frame: 0, blend: 0, shown: 0, playing: false, speed: 1, kinds: [true, true, true], relations: [true, true], through: true, edges: true,
   follow: false, chosen: [-1, -1], red: 0, rings: 0, places: { key: "", list: [], at: -1 }, ready: false, failure: "",
 };
+const compares = record.verb === "untangle";
 const camera = makeCamera(record.up);
 const shownParts = { renderer: null, plots: [], funnel: null, timeline: null, arrays: null, samples: null, waiting: false };
 window.pliant = { state, camera, record };
@@ -33,10 +35,12 @@ function shownFrame(frame) {
   return low;
 }
 
-function jump(frame) {
-  state.frame = frame;
-  byId("slider").value = frame;
-  byId("slider").setAttribute("aria-valuetext", `frame ${record.numbers[frame]}`);
+// To a frame; or, where two are compared, to some of the way between them: what is red is that of the first until the end.
+function jump(place) {
+  const frame = Math.floor(place);
+  Object.assign(state, { frame, blend: place - frame });
+  byId("slider").value = place;
+  byId("slider").setAttribute("aria-valuetext", compares ? wayWords() : `frame ${record.numbers[frame]}`);
   fillNow(record, frame);
   for (const plot of shownParts.plots) showCurrent(plot, frame);
   if (shownParts.funnel) showInFunnel(shownParts.funnel, frame);
@@ -52,7 +56,7 @@ function redraw() {
     shownParts.waiting = false;
     const { renderer, arrays } = shownParts;
     state.shown = shownFrame(state.frame);
-    showFrame(renderer, state.shown);
+    showFrame(renderer, state.shown, state.blend);
     follow();
     const layers = layersOf(state);
     draw(renderer, camera, { ...state, layers });
@@ -72,10 +76,19 @@ function follow() {
   } else if (camera.points !== samples.still) recentre(camera, samples.still, [0, 0, 0]);
 }
 
+function wayWords() {
+  return state.blend ? `${Math.round(100 * state.blend)} % of the way` : COMPARED[state.frame];
+}
+
 function writeLegend(number) {
   const asked = record.numbers[state.frame];
   const other = number === asked ? "" : `, instead of ${asked}`;
   const red = counted(state.red, "red face");
+  if (compares) {
+    const title = wayWords().replace(/^./, (letter) => letter.toUpperCase());
+    byId("legend").replaceChildren(element("b", { textContent: title }), element("br"), red);
+    return;
+  }
   const words = record.verb === "check" ? [element("b", { textContent: red })] : [element("b", { textContent: `Frame ${number}` }), other, element("br"), red];
   byId("legend").replaceChildren(...words);
 }
@@ -207,6 +220,7 @@ function fail(message) {
 
 function makePage() {
   document.body.classList.toggle("instant", record.verb === "check");
+  document.body.classList.toggle("compared", compares);
   fillVerdict(record);
   fillRun(record);
   fillWorst(record, jump);
@@ -227,7 +241,7 @@ function makePage() {
 }
 
 makePage();
-if (record.numbers.length) jump(record.worst[0] ?? 0);
+if (record.numbers.length) jump(compares ? 0 : record.worst[0] ?? 0);
 start3D().catch((error) => fail(error.message)).finally(() => {
   byId("loading").hidden = true;
   state.ready = true;

@@ -84,11 +84,17 @@ function redFaces({ arrays }, frame, layers) {
   return found;
 }
 
-function showFrame(renderer, frame) {
-  if (renderer.frame === frame) return;
-  renderer.frame = frame;
+// Of two frames, some of the way from this one to the next.
+function between(renderer, frame, blend) {
+  const [a, b] = [frame, frame + 1].map((one) => positionsAt(renderer, one));
+  return a.map((value, i) => Math.round(value + blend * (b[i] - value)));
+}
+
+function showFrame(renderer, frame, blend) {
+  if (renderer.frame === frame + blend) return;
+  renderer.frame = frame + blend;
   const { gl, textures, arrays, size, sums, normals } = renderer;
-  const positions = positionsAt(renderer, frame);
+  const positions = blend ? between(renderer, frame, blend) : positionsAt(renderer, frame);
   normalsOf(positions, arrays.faces, size, sums, normals);
   const layers = new Uint8Array(arrays.faces.length / 3);
   for (let i = arrays.red_start[frame]; i < arrays.red_start[frame + 1]; i++) layers[arrays.red_faces[i]] = arrays.red_layers[i];

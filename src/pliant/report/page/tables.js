@@ -33,12 +33,12 @@ function partName(record, part) {
 function fillParts(record, choose) {
   const rows = record.pairs.map(([a, b, contacts, crossings, frames, worst]) => {
     const name = a === b ? `${partName(record, a)} with itself` : `${partName(record, a)} and ${partName(record, b)}`;
-    const made = row(record.verb === "check" ? [name, count(crossings)] : [name, count(contacts), count(crossings), count(frames)]);
+    const made = row(record.verb !== "scan" ? [name, count(crossings)] : [name, count(contacts), count(crossings), count(frames)]);
     made.dataset.parts = `${a} ${b}`;
     clickable(made, `Highlight ${name}`, () => choose([a, b], worst));
     return made;
   });
-  const columns = record.verb === "check" ? ["parts", "intersections"] : ["parts", "contacts", "intersections", "frames"];
+  const columns = record.verb !== "scan" ? ["parts", "intersections"] : ["parts", "contacts", "intersections", "frames"];
   table(byId("parts"), columns, rows, "No part meets itself or another.");
   if (record.pairCount > rows.length) {
     const more = `The first ${rows.length} of ${counted(record.pairCount, "pair")} of parts.`;
@@ -65,6 +65,12 @@ function fillVerdict({ counts, looked, numbers, seconds, verb }) {
   if (looked.contacts) found.push(counted(sum(counts[0]) + sum(counts[1]), "contact"));
   if (looked.intersections) found.push(counted(sum(counts[2]), "intersection"));
   const frames = numbers.filter((_, i) => counts.some((row) => row[i])).length;
+  if (verb === "untangle") {
+    const [before, after] = counts[2];
+    const words = after ? `${counted(after, "intersection")} remain${after === 1 ? "s" : ""}` : "Clean";
+    byId("verdict").replaceChildren(element("b", { textContent: words }), `, of ${counted(before, "intersection")} before; untangled in ${seconds.toPrecision(3)} s`);
+    return;
+  }
   const where = verb === "check" ? `checked in ${seconds.toPrecision(3)} s`
     : ` in ${count(frames)} of ${counted(numbers.length, "frame")}, scanned in ${seconds.toPrecision(3)} s`;
   byId("verdict").replaceChildren(element("b", { textContent: found.join(", ") || "Nothing" }), verb === "check" ? ", " : "", where);
@@ -77,6 +83,11 @@ function isTimed({ times, numbers }) {
 
 function fillNow(record, frame) {
   const [vertexFace, edgeEdge, crossings] = record.counts;
+  if (record.verb === "untangle") {
+    fillCells([["intersections before", count(crossings[0])], ["after", count(crossings[1])],
+      ["colliding faces before", count(record.faces[0])], ["after", count(record.faces[1])]]);
+    return;
+  }
   const time = record.times[frame], first = record.first[frame];
   const cells = record.verb === "check" ? [] : [["frame", `${record.numbers[frame]}`]];
   if (isTimed(record) && cells.length) cells.push(["time", time === null ? "" : `${+time.toPrecision(6)}`]);
@@ -87,6 +98,10 @@ function fillNow(record, frame) {
   if (record.looked.intersections) cells.push(["intersections", known(crossings[frame])]);
   const spent = record.milliseconds[0][frame] + record.milliseconds[1][frame];
   cells.push(["colliding faces", count(record.faces[frame])], ["took", `${inMilliseconds(spent)} ms`]);
+  fillCells(cells);
+}
+
+function fillCells(cells) {
   byId("now").replaceChildren(...cells.map(([name, value]) =>
     element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: value }))));
 }

@@ -12,18 +12,27 @@ function rateOf(times) {
 
 function makeTimeline(record, state, jump) {
   const slider = byId("slider");
+  const compares = record.verb === "untangle";
   slider.max = Math.max(0, record.numbers.length - 1);
+  if (compares) {
+    slider.step = 0.01;
+    slider.setAttribute("aria-label", "From before to after");
+    for (const [id, word, key] of [["back", "Before", ","], ["forth", "After", "."]]) {
+      byId(id).setAttribute("aria-label", word);
+      byId(id).title = `${word} (${key})`;
+    }
+  }
   slider.addEventListener("input", () => jump(Number(slider.value)));
   byId("play").addEventListener("click", () => setPlaying(!state.playing));
   byId("back").addEventListener("click", () => step(-1));
   byId("forth").addEventListener("click", () => step(1));
   byId("speed").addEventListener("change", (event) => (state.speed = Number(event.target.value)));
   const rate = rateOf(record.times);
-  let last = 0, due = 0;
+  let last = 0, due = 0, way = 0;
 
   function step(by) {
     setPlaying(false);
-    jump(Math.min(record.numbers.length - 1, Math.max(0, state.frame + by)));
+    jump(Math.min(record.numbers.length - 1, Math.max(0, compares ? (by > 0 ? 1 : 0) : state.frame + by)));
   }
 
   function setPlaying(playing) {
@@ -31,15 +40,22 @@ function makeTimeline(record, state, jump) {
     state.playing = playing;
     byId("playicon").setAttribute("d", playing ? PAUSE : PLAY);
     byId("play").setAttribute("aria-label", playing ? "Pause" : "Play");
-    if (playing) [last, due] = [performance.now(), 0];
+    if (playing) [last, due, way] = [performance.now(), 0, state.frame + state.blend];
     if (playing) requestAnimationFrame(tick);
   }
 
   function tick(now) {
     if (!state.playing) return;
     // The time of a picture can be before that of the click.
-    due += (Math.min(Math.max(now - last, 0), 250) / 1000) * rate * state.speed;
+    const passed = (Math.min(Math.max(now - last, 0), 250) / 1000) * state.speed;
     last = now;
+    if (compares) {
+      way = (way + 0.8 * passed) % 2; // there and back again
+      jump(1 - Math.abs(1 - way));
+      requestAnimationFrame(tick);
+      return;
+    }
+    due += passed * rate;
     const whole = Math.floor(due);
     due -= whole;
     if (whole) jump((state.frame + whole) % Math.max(1, record.numbers.length));

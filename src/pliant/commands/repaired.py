@@ -1,0 +1,199 @@
+"""What `pliant untangle` says and writes: before and after in one table, files of the same kind, frames, a page."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pliant
+from pliant.commands.inputs import up_axis
+from pliant.commands.options import Up
+from pliant.commands.repairing import Done, Scene, Stored, Subject
+from pliant.commands.running import Run
+from pliant.commands.writing import to_path, write_sequence
+from pliant.commands.writing import write_report as write_scan
+from pliant.frames.scanning import Scan, ScannedFrame
+from pliant.frames.sequence import Sequence
+from pliant.io.content import ending_of
+from pliant.io.rewriting.files import rewrite
+from pliant.mesh.parts import Parts
+from pliant.mesh.triangles import TriMesh
+from pliant.report.outputs import Result, intersection_table, joined
+from pliant.report.tables import ROWS, count, face_table, merged_words, more, table
+from pliant.runtime.writing import folder_atomically
+from pliant.untangling.judging import areas
+
+_EXACT = (".obj", ".off", ".npz", ".pvd", ".xdmf", ".vtu")  # endings that keep every bit
+
+
+def stored_in(subject: Subject, out: Path) -> Stored | None:
+    """What becomes of positions in the file; None where every bit stays."""
+    ending = ending_of(subject.sources[0]) if subject.sources and not out.suffix else ending_of(out)
+    if ending in _EXACT:
+        return None
+    sources = subject.sources
+    if sources is None or (len(sources) > 1 and out.suffix):
+        return lambda _, x: x.astype(np.float32).astype(np.float64)
+
+    def stored(frame: int, x: np.ndarray) -> np.ndarray:
+        with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
+            file = Path(folder) / f"file{''.join(out.suffixes[-2:]) or ''.join(sources[frame].suffixes[-2:])}"
+            rewrite(file, sources[frame], x)
+            return pliant.io.read(file, displacement="none").points
+
+    return stored
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write(run: Run, subject: Subject, done: Done, out: Path) -> None:
+    """A file for each that was read, rewritten; or frames, as the ending says."""
+    x, sources = done.x[:, : len(subject.sequence[0])], subject.sources
+    is_folder = out.is_dir() or not out.suffix
+    if sources is not None and len(sources) == 1 and not is_folder:
+        to_path(run, out, lambda file: rewrite(file, sources[0], x[0]))
+    elif sources is not None and is_folder:
+        with folder_atomically(out) as folder:
+            for source, positions in zip(sources, x):
+                rewrite(folder / source.name, source, positions)
+        run.wrote(out)
+    else:
+        sequence = subject.sequence
+        kept: dict[str, Any] = {"times": sequence.times, "numbers": sequence.numbers, "objects": sequence.objects}
+        kept |= {"cells": sequence.cells, "parts": sequence.parts, "space": sequence.space, "name": sequence.name}
+        write_sequence(run, out, Sequence(None if sequence.cells else sequence.faces, x, **kept))
+
+
+def write_report(run: Run, scene: Scene, done: Done, path: Path, up: Up | None) -> None:
+    """A page with a slider between before and after: of the mesh, or of the frame in which most has moved."""
+    sequence = scene.subject.sequence
+    place = max(range(len(scene)), key=lambda frame: done.frames[frame].largest)
+    frame, x = done.frames[place], np.stack((scene.frames[place], done.x[place]))
+    name = scene.subject.name if len(scene) == 1 else f"{scene.subject.name}, frame {frame.number}"
+    shown = Sequence(scene.faces, x, parts=_parts(scene), space=sequence.space, name=name)
+    found = [pliant.check(scene.faces, one, threads=run.threads) for one in x]
+    frames = tuple(ScannedFrame(i, float(i), None, hits, (0.0, 0.0), i) for i, hits in enumerate(found))
+    options: dict[str, object] = {"moved": _moved_words(scene, done), "sides": _side_words(done), "how": frame.method}
+    looks = {"up": up_axis(up, sequence), "verb": "untangle"}
+    write_scan(run, path, Scan(shown, frames, done.seconds), looks, options)
+
+
+def _parts(scene: Scene) -> Parts | None:
+    """Those of the subject, and a part for each body; None where there are none to tell apart."""
+    own = scene.subject.parts
+    if own is None and not scene.bodies:
+        return None
+    names = list(own.names) if own is not None else [scene.subject.name]
+    of_face = [own.of_face if own is not None else np.zeros(len(scene.subject.faces), np.int32)]
+    for body in scene.bodies:
+        of_face.append(np.full(len(body.faces), len(names), np.int32))
+        names.append(body.name)
+    return Parts(np.concatenate(of_face).astype(np.int32), tuple(names))
+
+
+# --- saying ----------------------------------------------------------------------------------------------------------
+
+
+def say(run: Run, scene: Scene, done: Done) -> None:
+    """Before and after, what moved and how far, sides, and what remains."""
+    subject = scene.subject
+    beside = f", beside {', '.join(body.name for body in scene.bodies)}" if scene.bodies else ""
+    size = f"{len(subject.faces):,} triangles, {scene.own:,} vertices"
+    run.say(f"{subject.name}: {size}{f', {len(scene):,} frames' if len(scene) > 1 else ''}{beside}", style="bold")
+    run.say(_frames_table(done) if len(scene) > 1 else _table(scene, done))
+    run.say(_moved_words(scene, done), _side_words(done))
+    if subject.has_solids:
+        run.say("Vertices inside of the solids stay: look for cells inside out with pliant scan.", style="bold")
+    left = sum(len(frame.unfixable) for frame in done.frames)
+    if left:
+        run.say(f"{count(left, 'pair')} cannot be fixed: all of their vertices are fixed.", style="bold")
+    run.say(merged_words(len(subject.merging.others)))
+    worst = max(done.frames, key=lambda frame: len(frame.remaining))
+    if not done.remains:
+        run.say(f"Clean: an exact check finds nothing{' else' if left else ''}. {done.seconds:.1f} s.")
+    elif len(worst.remaining):
+        where = f", most in frame {worst.number}" if len(scene) > 1 else ""
+        total = sum(len(frame.remaining) for frame in done.frames)
+        run.say(f"{count(total, 'pair')} remain{'' if total > 1 else 's'}{where}. {done.seconds:.1f} s.", style="bold")
+        x = done.x[done.frames.index(worst)] if len(scene) > 1 else done.x[0]
+        run.say(
+            face_table(worst.remaining, scene.faces, x, ROWS), more(ROWS, len(np.unique(worst.remaining.faces)), "face")
+        )
+
+
+def _table(scene: Scene, done: Done) -> Any:
+    out = table(("", "before", "after", "change"), ("",))
+    frame, before, after = (
+        done.frames[0],
+        *(float(areas(scene.subject.faces, x[0]).sum()) for x in (scene.frames, done.x)),
+    )
+    out.add_row("pairs that intersect", f"{frame.pairs:,}", f"{len(frame.remaining):,}", "")
+    out.add_row("area", f"{before:.6g}", f"{after:.6g}", f"{100.0 * (after / before - 1.0) if before else 0.0:+.2f} %")
+    return out
+
+
+def _frames_table(done: Done) -> Any:
+    """The frames that had most pairs."""
+    out = table(("frame", "pairs before", "after", "vertices moved", "furthest", "how"), ("how",))
+    order = sorted(done.frames, key=lambda frame: (-len(frame.remaining), -frame.pairs, frame.number))
+    for frame in order[:ROWS]:
+        moved, far = f"{int(frame.moved.sum()):,}", f"{frame.largest:.4g}"
+        out.add_row(f"{frame.number}", f"{frame.pairs:,}", f"{len(frame.remaining):,}", moved, far, frame.method)
+    return out
+
+
+def _edge_length(scene: Scene) -> float:
+    edges, x = TriMesh(scene.subject.faces).edges, scene.frames[0]
+    return float(np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1).mean()) if len(edges) else 1.0
+
+
+def _moved_words(scene: Scene, done: Done) -> str:
+    far, changed = max(frame.largest for frame in done.frames), np.any([frame.moved for frame in done.frames], axis=0)
+    if not changed.any():
+        return "Nothing moved."
+    length = _edge_length(scene)
+    edges = f", {far / length:.2g} mean edges" if length > 0.0 else ""
+    frames = sum(bool(frame.moved.any()) for frame in done.frames)
+    where = f" in {frames:,} of {len(scene):,} frames" if len(scene) > 1 else ""
+    return f"Moved {int(changed.sum()):,} of {scene.own:,} vertices{where}, by {far:.4g} at most{edges}."
+
+
+def _side_words(done: Done) -> str:
+    wrong = [frame.wrong_side for frame in done.frames]
+    if any(one is None for one in wrong):
+        return "Sides were not checked: --layers or --outside-of say what belongs where."
+    number = sum(len(one) for one in wrong if one is not None)
+    return (
+        f"{count(number, 'vertex is', 'vertices are')} on the wrong side."
+        if number
+        else "Sides were checked: all right."
+    )
+
+
+def finish(run: Run, scene: Scene, done: Done, out: Path | None) -> None:
+    """For machines: totals, a row for each frame, and every pair that remains."""
+    length, rows, tables = _edge_length(scene), [], []
+    for frame in done.frames:
+        wrong = None if frame.wrong_side is None else len(frame.wrong_side)
+        rows.append(
+            {
+                "frame": frame.number, "pairs": frame.pairs, "remaining": len(frame.remaining),
+                "unfixable": len(frame.unfixable), "clean": frame.clean, "wrong_side": wrong,
+                "moved": int(frame.moved.sum()), "largest": frame.largest, "method": frame.method,
+                "seconds": frame.seconds,
+            }
+        )  # fmt: skip
+        tables.append(intersection_table(frame.remaining, frame=frame.number))
+    head: dict[str, Any] = {
+        "file": scene.subject.name, "to": None if out is None else out.as_posix(), "clean": not done.remains,
+        "pairs": sum(row["pairs"] for row in rows), "remaining": sum(row["remaining"] for row in rows),
+        "triangles": len(scene.subject.faces), "vertices": scene.own, "merged": len(scene.subject.merging.others),
+        "edge_length": length, "seconds": done.seconds, "frames": rows,
+    }  # fmt: skip
+    if done.only is not None:
+        head |= {"area_change": done.only.area_change.whole, "edge_change": done.only.edge_change}
+    run.finish(Result("untangle", head, (joined(tables),)))
