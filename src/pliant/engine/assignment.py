@@ -17,9 +17,10 @@ from pliant.bounds.kdops import NO_PADDING, bound_union
 from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
 from pliant.filters.axes.cells import cull_cells, gather_cells
-from pliant.filters.axes.elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
+from pliant.filters.axes.elements import cull_elements, cull_resting_elements, scaled, scaled_ends
 from pliant.hierarchy.build import Tree
 from pliant.hierarchy.traverse import INTER, PARTICIPANT, WITH_EDGES, WITH_VERTICES, all_roles
+from pliant.mesh.cell_features import MOST_EDGES
 from pliant.mesh.features import Elements, Owned, gather_features, owned_by_first
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
@@ -39,7 +40,7 @@ class Places(NamedTuple):
     mesh: TriMesh | VolumeMesh
     tree: Tree
     leaves: Elements
-    labels: np.ndarray  # of their objects
+    labels: np.ndarray  # of their objects; of length 0 where all pairs are wanted
 
     @property
     def are_cells(self) -> bool:
@@ -48,20 +49,20 @@ class Places(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Of features and elements during a motion, in the order of an assignment: by place, or by id."""
+    """Of features and elements during a motion."""
 
-    vertices: np.ndarray
-    edges: np.ndarray
-    faces: np.ndarray
-    elements: np.ndarray
+    vertices: np.ndarray  # by id
+    edges: np.ndarray  # by id; none with static assignment, which unites bounds of vertices where it needs them
+    faces: np.ndarray  # by id, or with static assignment in the order of their owners
+    elements: np.ndarray  # by id, or with static assignment by place
 
 
 class FittedFeatures(NamedTuple):
     """What depends on the motion that is left."""
 
     bounds: Bounds
-    corners: np.ndarray  # of the elements by place, for separating axes
-    radius: np.ndarray  # of the elements by place, in the units of corners; or of length 0
+    points: np.ndarray  # for separating axes: of the vertices by id, or of the corners of cells by place
+    radius: np.ndarray  # of the elements by place, in the units of points; or of length 0
 
 
 class Assignment(Protocol):
@@ -110,7 +111,8 @@ class Static:
         if isinstance(places.mesh, VolumeMesh):
             self._owned = owned_by_first(places.mesh.cell_table, places.tree.order)
         else:
-            self._owned = gather_features(places.leaves, places.mesh._edges, vertex_count)
+            sides = np.take(places.mesh._sides, places.tree.order, axis=0)
+            self._owned = gather_features(places.leaves._replace(sides=sides), places.mesh._edges, vertex_count)
         self.roles = roles_of(self._owned)
 
     def fit(
@@ -123,21 +125,20 @@ class Static:
         buffers: Buffers,
     ) -> FittedFeatures:
         owned, new = self._owned, buffers.named
-        of_vertices = bound_union(vertices, owned.vertex[:, None], pool, new("owned vertices"))
-        of_edges = bound_union(vertices, owned.ends, pool, new("owned edges"))
         each_is_one = len(owned.face) == len(places) and not self._places.are_cells
         of_faces = places if each_is_one else bound_union(vertices, owned.triangles, pool, new("owned faces"))
-        return _with_corners(
-            Bounds(of_vertices, of_edges, of_faces, places), self._places, travel, horizon, pool, buffers
-        )
+        bounds = Bounds(vertices, vertices[:0], of_faces, places)
+        return _with_points(bounds, self._places, travel, horizon, pool, buffers)
 
     def expand(
         self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
     ) -> Iterator[tuple[int, int]]:
-        done = 0
+        done, boxes = 0, np.empty((MOST_EDGES + 1, fitted.bounds.vertices.shape[1]))
         while done < count:
             clock, selection = time.perf_counter(), (self._places.labels, plan.wanted, pairs, count)
-            vertex_face, edge_edge, compared, done = expand_static(self._owned, fitted.bounds, selection, done, *out)
+            vertex_face, edge_edge, compared, done = expand_static(
+                self._owned, fitted.bounds, selection, done, boxes, *out
+            )
             tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)
             yield vertex_face, edge_edge
 
@@ -171,9 +172,8 @@ class Dynamic:
             of_faces = bound_union(vertices, mesh._faces, pool, new("faces"))
         else:
             of_faces = of_cells[: len(mesh._faces)]  # they come first, and each is a cell
-        return _with_corners(
-            Bounds(vertices, of_edges, of_faces, of_cells), self._places, travel, horizon, pool, buffers
-        )
+        bounds = Bounds(vertices, of_edges, of_faces, of_cells)
+        return _with_points(bounds, self._places, travel, horizon, pool, buffers)
 
     def expand(
         self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
@@ -205,10 +205,10 @@ def keep_inseparable(
         if places.are_cells:
             if by_planes:
                 continue
-            kept = cull_cells(places.leaves, fitted.corners, largest, fitted.radius, pairs, count, is_dynamic)
+            kept = cull_cells(places.leaves, fitted.points, largest, fitted.radius, pairs, count, is_dynamic)
         else:
             cull = cull_resting_elements if travel.is_resting else cull_elements
-            kept = cull(places.leaves.corners, fitted.corners, largest, fitted.radius, pairs, count, by_planes)
+            kept = cull(places.leaves.corners, fitted.points, largest, fitted.radius, pairs, count, by_planes)
         tally.add("csat of elements" if name == "csat" else name, count, kept, time.perf_counter() - clock)
         count = kept
     return count
@@ -231,18 +231,18 @@ def roles_of(owned: Owned) -> np.ndarray:
     return PARTICIPANT + WITH_VERTICES * with_vertices + WITH_EDGES * with_edges
 
 
-def _with_corners(
+def _with_points(
     bounds: Bounds, places: Places, travel: Travel, horizon: float, pool: ThreadPool, buffers: Buffers
 ) -> FittedFeatures:
-    """The bounds, and the corners of the elements where they are then."""
-    leaves, factor, new = places.leaves, travel.factor, buffers.named("corners")
+    """The bounds, and where vertices or the corners of cells are then."""
+    leaves, factor, new = places.leaves, travel.factor, buffers.named("points")
     if places.are_cells:
-        corners = gather_cells(leaves, travel.x0, travel.x1, horizon, factor, pool, new)
+        points = gather_cells(leaves, travel.x0, travel.x1, horizon, factor, pool, new)
     elif travel.is_resting:
-        corners = gather_resting_corners(leaves.corners, travel.x0, factor, pool, new)
+        points = scaled(travel.x0, factor, pool, new)
     else:
-        corners = gather_corners(leaves.corners, travel.x0, travel.x1, horizon, factor, pool, new)
-    return FittedFeatures(bounds, corners, _radius_of(travel, leaves.corners))
+        points = scaled_ends(travel.x0, travel.x1, horizon, factor, pool, new)
+    return FittedFeatures(bounds, points, _radius_of(travel, leaves.corners))
 
 
 def _radius_of(travel: Travel, corners: np.ndarray) -> np.ndarray:

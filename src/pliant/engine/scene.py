@@ -14,7 +14,7 @@ from pliant.bounds.kdops import bound_union, bound_vertices, unbounded
 from pliant.engine.assignment import Assignment, FittedFeatures, Places, assigned
 from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
-from pliant.hierarchy.build import Tree, centres_of, fit_nodes, label_ranges, split_elements
+from pliant.hierarchy.build import Tree, centres_of_unions, fit_nodes, label_ranges, split_centres
 from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.traverse import ALL, PairTree, all_roles
 from pliant.mesh.features import Elements, faces_of
@@ -54,7 +54,7 @@ class Topology:
     @cached_property
     def sides(self) -> np.ndarray:
         """(k, 3) edges of the elements of a surface, -1 where there is none."""
-        return self.tested.features._elements.sides
+        return self.tested.features._sides
 
     @cached_property
     def tables(self) -> tuple[np.ndarray, np.ndarray]:
@@ -125,22 +125,17 @@ class Hierarchy:
     plan: Plan  # that it was made for
     tree: Tree
     leaves: Elements  # in the order of places
-    labels: np.ndarray  # (k,) int32 object of each place
-    label_range: np.ndarray  # of each node
+    labels: np.ndarray  # (k,) int32 object of each place; of length 0 where all pairs are wanted
+    label_range: np.ndarray  # of each node; likewise
 
     def __init__(self, topology: Topology, tree: Tree, plan: Plan, vertex_count: int) -> None:
         self._topology, self.plan, self._vertex_count, self.tree = topology, plan, vertex_count, tree
         self.leaves = Elements(*(np.take(a, tree.order, axis=0) for a in topology.elements))
-        labels = topology.labels(plan.wanted)
-        if labels is None:
-            self.labels = np.zeros(len(tree.order), np.int32)
-        else:
+        self.labels, self.label_range = np.empty(0, np.int32), np.empty((0, 2), np.int32)
+        labels = None if plan.wanted == ALL else topology.labels(plan.wanted)
+        if labels is not None:
             self.labels = np.ascontiguousarray(labels[self.leaves.corners[:, 0]], np.int32)
-        self.label_range = label_ranges(self.labels, tree.begin)
-
-    @cached_property
-    def _with_sides(self) -> Elements:
-        return self.leaves._replace(sides=np.take(self._topology.sides, self.tree.order, axis=0))
+            self.label_range = label_ranges(self.labels, tree.begin)
 
     @cached_property
     def patches(self) -> Patches | None:
@@ -148,15 +143,14 @@ class Hierarchy:
         if not self.plan.has_cones:
             return None
         edge_count = len(self._topology.tables[EDGE_EDGE])
-        return patches_of(self._with_sides, self.tree.begin, edge_count, self._vertex_count)
+        leaves = self.leaves._replace(sides=np.take(self._topology.sides, self.tree.order, axis=0))
+        return patches_of(leaves, self.tree.begin, edge_count, self._vertex_count)
 
     @cached_property
     def places(self) -> Places:
         """The elements with all that pairs of features need to know of them."""
         tested = self._topology.tested
-        if tested.cells is not None:
-            return Places(tested.cells, self.tree, self.leaves, self.labels)
-        return Places(tested.features, self.tree, self._with_sides, self.labels)
+        return Places(tested.features if tested.cells is None else tested.cells, self.tree, self.leaves, self.labels)
 
     @cached_property
     def assignment(self) -> Assignment:
@@ -200,20 +194,22 @@ def build(
         _ = topology.tables
     clock = tally.lap("topology", clock)
     vertices = _bound_vertices(travel, plan, 1.0, relative_padding, pool, np.empty)
-    by_id = bound_union(vertices, elements.corners, pool)
+    centres = centres_of_unions(vertices, elements.corners, pool)
     clock = tally.lap("bounds", clock)
     if plan.has_cones:
         twin = twins_of(topology.sides, len(topology.tables[EDGE_EDGE]))
-        tree = split_into_patches(centres_of(by_id), twin, pool)
+        tree = split_into_patches(centres, twin, pool)
     else:
-        tree = split_elements(by_id, pool)
+        tree = split_centres(centres, pool)
+    del centres  # before what is kept is made: the memory of both is the peak of large queries
     hierarchy = Hierarchy(topology, tree, plan, len(travel.x0))
     if features:
         _ = hierarchy.assignment
     _ = hierarchy.patches
     clock = tally.lap("hierarchy", clock)
     scene = Scene(topology, hierarchy, travel)
-    fitted = _fitted(scene, vertices, np.take(by_id, tree.order, axis=0), 1.0, pool, Buffers(), features)
+    places = bound_union(vertices, hierarchy.leaves.corners, pool)
+    fitted = _fitted(scene, vertices, places, 1.0, pool, Buffers(), features)
     tally.lap("fit", clock)
     return scene, fitted
 

@@ -43,9 +43,13 @@ def depth_for(count: int) -> int:
 
 def split_elements(element_bounds: np.ndarray, pool: ThreadPool) -> Tree:
     """The tree over elements with the given bounds, (k, 2 axes)."""
-    count = len(element_bounds)
+    return split_centres(centres_of(element_bounds), pool)
+
+
+def split_centres(centres: np.ndarray, pool: ThreadPool) -> Tree:
+    """The tree over elements with these centres, from ``centres_of``, which are put into its order."""
+    count = len(centres)
     depth = depth_for(count)
-    centres = centres_of(element_bounds)
     top = top_levels(count, depth)
     for level in range(top):
         pool.run(lambda _, i, level=level: split_below(centres, level, i, level + 1), range(1 << level))
@@ -85,6 +89,25 @@ def _write_centres(bounds, out):
         for k in range(3):
             out[i, k] = 0.5 * bounds[i, 2 * k] + 0.5 * bounds[i, 2 * k + 1]
         out[i, 3] = i
+
+
+def centres_of_unions(bounds: np.ndarray, groups: np.ndarray, pool: ThreadPool) -> np.ndarray:
+    """The same for boxes of groups of bounded things, (k, members) ids, which are nowhere written down."""
+    out = np.empty((len(groups), 4))
+    pool.run_range(lambda begin, end: _write_union_centres(bounds, groups, out, begin, end), len(groups))
+    return out
+
+
+@kernel
+def _write_union_centres(bounds, groups, out, begin, end):
+    for g in range(begin, end):
+        for k in range(3):
+            lower, upper = bounds[groups[g, 0], 2 * k], bounds[groups[g, 0], 2 * k + 1]
+            for j in range(1, groups.shape[1]):
+                lower = min(lower, bounds[groups[g, j], 2 * k])
+                upper = max(upper, bounds[groups[g, j], 2 * k + 1])
+            out[g, k] = 0.5 * lower + 0.5 * upper
+        out[g, 3] = g
 
 
 @kernel

@@ -29,7 +29,7 @@ class Elements(NamedTuple):
     # (k, 3) int32 vertices; an edge names its second twice, a point its vertex three times. Of cells (k, 8), likewise.
     corners: np.ndarray
     face: np.ndarray  # (k,) int32 face id, -1 for loose edges and points
-    sides: np.ndarray  # (k, 3) int32 ids of its edges, -1 where there is none
+    sides: np.ndarray  # (k, 3) int32 ids of its edges, -1 where there is none; (k, 0) where nobody asks for them
     corner_count: np.ndarray  # (k,) int8, the others are repetitions
 
 
@@ -70,8 +70,8 @@ def elements_of(mesh: TriMesh) -> Elements:
 
 
 def faces_of(mesh: TriMesh) -> Elements:
-    """The faces alone, with no sides: for what happens between faces only."""
-    return _faces_with(mesh, np.full(mesh._faces.shape, -1, np.int32))
+    """The faces alone, (k, 0) sides: edges need not be known for it."""
+    return _faces_with(mesh, np.empty((len(mesh._faces), 0), np.int32))
 
 
 def _faces_with(mesh: TriMesh, sides: np.ndarray) -> Elements:

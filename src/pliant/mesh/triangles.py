@@ -185,6 +185,12 @@ class TriMesh(Derives):
     def _elements(self) -> Elements:
         return elements_of(self)
 
+    @property
+    def _sides(self) -> np.ndarray:
+        """(k, 3) int32: edges of the elements, -1 where there is none."""
+        has_faces_only = not len(self._loose_edges) and not len(self._loose_points)
+        return self._face_edges if has_faces_only else self._elements.sides
+
     @derived_from(_elements)
     def _distinct_corners(self) -> tuple[np.ndarray, np.ndarray]:
         corners = self._elements.corners

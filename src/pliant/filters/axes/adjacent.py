@@ -25,50 +25,51 @@ def common_corner(corners, i, j):
 
 
 @helper
-def apart_but_for_common(points, pair, common, largest, gap):
+def apart_but_for_common(corners, points, pair, common, largest, gap):
     """Features of adjacent elements that do not share a vertex are apart, by more than the gap.
 
     Proved where all corners of one but the common one are beyond it along an axis, and those of the other on the other
     side of it: of two features that do not share it one does not have it, and so is beyond it, and the other one is
     not. Elements with two corners in common never are, as the second would have to be on both sides.
 
-    points: (k, 18), or (k, 9) where nothing moves; common: from ``common_corner``.
+    points: (n, 6) start and end of the vertices, or (n, 3) where nothing moves; common: from ``common_corner``.
     """
     in_line()
-    of_i, of_j = 3 * (common // 3), 3 * (common % 3)
-    at = of_i, (of_i + 3) % 9, (of_i + 6) % 9, (of_j + 3) % 9, (of_j + 6) % 9
-    axis = _fan_axis(points, pair, at, 0)
-    if points.shape[1] > 9:
-        axis = add(axis, _fan_axis(points, pair, at, 9))
-    least = _fan_gap(points, pair, at, axis, 0)
-    if points.shape[1] > 9 and least > 0.0:
-        least = min(least, _fan_gap(points, pair, at, axis, 9))
+    i, j, k, m = pair[0], pair[1], common // 3, common % 3
+    middle, beyond = corners[i, k], (corners[i, (k + 1) % 3], corners[i, (k + 2) % 3])
+    before = corners[j, (m + 1) % 3], corners[j, (m + 2) % 3]
+    axis = _fan_axis(points, beyond, before, 0)
+    if points.shape[1] > 3:
+        axis = add(axis, _fan_axis(points, beyond, before, 3))
+    least = _fan_gap(points, middle, beyond, before, axis, 0)
+    if points.shape[1] > 3 and least > 0.0:
+        least = min(least, _fan_gap(points, middle, beyond, before, axis, 3))
     return surely_above(least, gap, axis, largest)
 
 
 @helper
-def _fan_axis(points, pair, at, end):
+def _fan_axis(points, beyond, before, end):
     """From the other corners of j to the other corners of i."""
     in_line()
-    first = add(_point(points, pair[0], at[1] + end), _point(points, pair[0], at[2] + end))
-    return sub(first, add(_point(points, pair[1], at[3] + end), _point(points, pair[1], at[4] + end)))
+    first = add(_point(points, beyond[0], end), _point(points, beyond[1], end))
+    return sub(first, add(_point(points, before[0], end), _point(points, before[1], end)))
 
 
 @helper
-def _fan_gap(points, pair, at, axis, end):
+def _fan_gap(points, middle, beyond, before, axis, end):
     """How far the other corners are from the common one along the axis, at least; those of j the other way."""
     in_line()
-    middle = dot(_point(points, pair[0], at[0] + end), axis)
-    beyond = min(_along(points, pair[0], at[1] + end, axis), _along(points, pair[0], at[2] + end, axis))
-    before = max(_along(points, pair[1], at[3] + end, axis), _along(points, pair[1], at[4] + end, axis))
-    return min(beyond - middle, middle - before)
+    at = _along(points, middle, end, axis)
+    least = min(_along(points, beyond[0], end, axis), _along(points, beyond[1], end, axis))
+    most = max(_along(points, before[0], end, axis), _along(points, before[1], end, axis))
+    return min(least - at, at - most)
 
 
 @helper
-def _along(points, i, k, axis):
-    return dot(_point(points, i, k), axis)
+def _along(points, v, k, axis):
+    return dot(_point(points, v, k), axis)
 
 
 @helper
-def _point(points, i, k):
-    return points[i, k], points[i, k + 1], points[i, k + 2]
+def _point(points, v, k):
+    return points[v, k], points[v, k + 1], points[v, k + 2]
