@@ -40,11 +40,11 @@ def o_sets(cells: Cells, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, np.nd
 
     Raises TooManyOrphans if there are more than ``most`` of one kind.
     """
-    every_edge = np.arange(len(cells.ends), dtype=np.int32)
-    vertices = np.flatnonzero(np.diff(cells.vertex_cells.start)).astype(np.int32)
+    # In the order of owners: the surroundings of one cell serve all features that it owns while they are in the cache.
+    vertices, edges = cells.owned_vertices.items, cells.owned_edges.items
     vertex_face = find_orphans(_faces_of_vertices, cells, vertices, cells.owned_faces, most)
-    edge_edge = find_orphans(_edges_of_edges, cells, every_edge, cells.owned_edges, most)
-    return _as_pairs(np.sort(vertex_face)), _as_pairs(np.sort(edge_edge))
+    edge_edge = find_orphans(_edges_of_edges, cells, edges, cells.owned_edges, most)
+    return _as_pairs(vertex_face, len(cells.vertex_cells.start) - 1), _as_pairs(edge_edge, len(cells.ends))
 
 
 def find_orphans(search, cells: Any, ids: np.ndarray, sought: Any, most: int) -> np.ndarray:
@@ -67,9 +67,50 @@ def find_orphans(search, cells: Any, ids: np.ndarray, sought: Any, most: int) ->
         keys = grown
 
 
-def _as_pairs(keys: np.ndarray) -> np.ndarray:
-    """(k, 2) int32 from (k,) keys."""
-    return np.stack((keys >> 32, keys & 0xFFFFFFFF), axis=1).astype(np.int32)
+# Orphans of one feature that are sorted by insertion. Hexahedra have some 10, up to 120 on the boundary.
+_FEW = 256
+
+
+def _as_pairs(keys: np.ndarray, count: int) -> np.ndarray:
+    """(k, 2) int32 from (k,) keys, sorted; count : of the features that come first.
+
+    By a count of the orphans of each: a third of the time of a sort of millions of keys.
+    """
+    start, out = np.zeros(count + 1, np.int64), np.empty((len(keys), 2), np.int32)
+    if _count_orphans(keys, start) > _FEW:
+        keys.sort()
+    _put_in_order(keys, start, out)
+    return out
+
+
+@kernel
+def _count_orphans(keys, start):
+    """Where the orphans of each feature start; returns how many one has at most."""
+    for key in keys:
+        start[(key >> 32) + 1] += 1
+    most = np.int64(0)
+    for a in range(len(start) - 1):
+        most = max(most, start[a + 1])
+        start[a + 1] += start[a]
+    return most
+
+
+@kernel
+def _put_in_order(keys, start, out):
+    """start : is overwritten, with where they end."""
+    for key in keys:
+        a = key >> 32
+        out[start[a], 1] = key & 0xFFFFFFFF
+        start[a] += 1
+    begin = np.int64(0)
+    for a in range(len(start) - 1):
+        for s in range(begin, start[a]):
+            b, t = out[s, 1], s
+            while t > begin and out[t - 1, 1] > b:
+                out[t, 1] = out[t - 1, 1]
+                t -= 1
+            out[s, 0], out[t, 1] = a, b
+        begin = start[a]
 
 
 @kernel
