@@ -130,7 +130,11 @@ class Hierarchy:
 
     def __init__(self, topology: Topology, tree: Tree, plan: Plan, vertex_count: int) -> None:
         self._topology, self.plan, self._vertex_count, self.tree = topology, plan, vertex_count, tree
-        self.leaves = Elements(*(np.take(a, tree.order, axis=0) for a in topology.elements))
+        elements = topology.elements
+        corners, sides, count = (np.take(a, tree.order, axis=0) for a in (elements.corners, *elements[2:]))
+        # Of faces alone, the element at a place is the face.
+        has_faces_only = topology.tested.cells is None and len(elements.face) == len(topology.tested.features._faces)
+        self.leaves = Elements(corners, tree.order if has_faces_only else elements.face[tree.order], sides, count)
         self.labels, self.label_range = np.empty(0, np.int32), np.empty((0, 2), np.int32)
         labels = None if plan.wanted == ALL else topology.labels(plan.wanted)
         if labels is not None:
