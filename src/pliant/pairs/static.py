@@ -8,6 +8,8 @@ only the pairs of which *all* elements are adjacent.)
 
 from __future__ import annotations
 
+import numpy as np
+
 from pliant.bounds.kdops import box, overlap
 from pliant.hierarchy.traverse import ALL, SELF
 from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_EDGES, MOST_VERTEX_FACE
@@ -43,17 +45,18 @@ def expand_static(owned, bounds, selection, first, boxes, vertex_face, edge_edge
         if b_begin == b_end:
             continue
         for a in range(owned.edge_start[i], owned.edge_start[i + 1]):
-            a0, a1 = owned.ends[a, 0], owned.ends[a, 1]
+            a0, a1 = np.uint32(owned.ends[a, 0]), np.uint32(owned.ends[a, 1])  # unsigned: without a look at the sign
             _unite(vertex_bounds, a0, a1, boxes, MOST_EDGES)
             box_a = box(boxes, MOST_EDGES)
             if not overlap(box_a, boxes, MOST_EDGES, place_bounds, j):
                 continue
             for b in range(b_begin, b_begin if united else b_end):
-                _unite(vertex_bounds, owned.ends[b, 0], owned.ends[b, 1], boxes, b - b_begin)
+                b0, b1 = np.uint32(owned.ends[b, 0]), np.uint32(owned.ends[b, 1])
+                _unite(vertex_bounds, b0, b1, boxes, b - b_begin)
             united = True
             compared += b_end - b_begin
             for b in range(a + 1 if i == j else b_begin, b_end):
-                b0, b1 = owned.ends[b, 0], owned.ends[b, 1]
+                b0, b1 = np.uint32(owned.ends[b, 0]), np.uint32(owned.ends[b, 1])
                 apart = a0 != b0 and a0 != b1 and a1 != b0 and a1 != b1
                 if apart and overlap(box_a, boxes, MOST_EDGES, boxes, b - b_begin):
                     one, other = owned.edge[a], owned.edge[b]
@@ -80,7 +83,7 @@ def _vertices_against_faces(owned, bounds, i, j, out, count):
     if begin == end:
         return count, compared
     for k in range(owned.vertex_start[i], owned.vertex_start[i + 1]):
-        v = owned.vertex[k]
+        v = np.uint32(owned.vertex[k])
         box_v = box(vertex_bounds, v)
         compared += end - begin
         # Of an element with one face, its bounds are those of the face.
@@ -89,9 +92,9 @@ def _vertices_against_faces(owned, bounds, i, j, out, count):
         for f in range(begin, end):
             if (
                 overlap(box_v, vertex_bounds, v, face_bounds, f)
-                and v != owned.triangles[f, 0]
-                and v != owned.triangles[f, 1]
-                and v != owned.triangles[f, 2]
+                and v != np.uint32(owned.triangles[f, 0])
+                and v != np.uint32(owned.triangles[f, 1])
+                and v != np.uint32(owned.triangles[f, 2])
             ):
                 out[count, 0], out[count, 1] = v, owned.face[f]
                 count += 1

@@ -7,6 +7,8 @@ smooth most of the pairs that other axes leave are adjacent, triangles around a 
 
 from __future__ import annotations
 
+import numpy as np
+
 from pliant.arithmetic.vec3 import add, dot, sub
 from pliant.filters.axes.separation import surely_above
 from pliant.runtime.jit import helper, in_line
@@ -36,8 +38,8 @@ def apart_but_for_common(corners, points, pair, common, largest, gap):
     """
     in_line()
     i, j, k, m = pair[0], pair[1], common // 3, common % 3
-    middle, beyond = corners[i, k], (corners[i, (k + 1) % 3], corners[i, (k + 2) % 3])
-    before = corners[j, (m + 1) % 3], corners[j, (m + 2) % 3]
+    middle, beyond = np.uint32(corners[i, k]), _others(corners, i, k)
+    before = _others(corners, j, m)
     axis = _fan_axis(points, beyond, before, 0)
     if points.shape[1] > 3:
         axis = add(axis, _fan_axis(points, beyond, before, 3))
@@ -45,6 +47,13 @@ def apart_but_for_common(corners, points, pair, common, largest, gap):
     if points.shape[1] > 3 and least > 0.0:
         least = min(least, _fan_gap(points, middle, beyond, before, axis, 3))
     return surely_above(least, gap, axis, largest)
+
+
+@helper
+def _others(corners, i, k):
+    """The corners of element i after its k-th; unsigned, which needs no look at their signs."""
+    in_line()
+    return np.uint32(corners[i, k + 1 if k < 2 else 0]), np.uint32(corners[i, k - 1 if k > 0 else 2])
 
 
 @helper

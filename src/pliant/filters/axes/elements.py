@@ -173,21 +173,24 @@ def _load(corners, points, padding, pairs, block):
     one_copy()
     for lane in range(len(pairs)):
         i, j = pairs[lane, 0], pairs[lane, 1]
-        origin = _point(points, corners[i, 0], 0)
+        origin = _point(points, np.uint32(corners[i, 0]), 0)
         for c in range(3):
-            _load_corner(points, corners[i, c], origin, block, 3 * c * LANES + lane)
-            _load_corner(points, corners[j, c], origin, block, (9 + 3 * c) * LANES + lane)
+            _load_corner(points, np.uint32(corners[i, c]), origin, block, 3 * c * LANES + lane)
+            _load_corner(points, np.uint32(corners[j, c]), origin, block, (9 + 3 * c) * LANES + lane)
         block[BEST + lane], block[RADII + lane] = NEVER, np.float32(_gap(padding, i, j)) * ABOVE
         block[THRESHOLD + lane] = np.float32(max_norm(origin))
 
 
 @helper
 def _load_corner(points, v, origin, block, row):
-    """Where vertex v is at the start, and 18 rows later at the end."""
+    """Where vertex v is at the start, and 18 rows later at the end; v : unsigned, which needs no look at its sign."""
     in_line()
-    for k in range(3):
-        block[row + k * LANES] = np.float32(points[v, k] - origin[k])
-        block[row + (18 + k) * LANES] = np.float32(points[v, 3 + k] - origin[k])
+    block[row] = np.float32(points[v, 0] - origin[0])
+    block[row + LANES] = np.float32(points[v, 1] - origin[1])
+    block[row + 2 * LANES] = np.float32(points[v, 2] - origin[2])
+    block[row + 18 * LANES] = np.float32(points[v, 3] - origin[0])
+    block[row + 19 * LANES] = np.float32(points[v, 4] - origin[1])
+    block[row + 20 * LANES] = np.float32(points[v, 5] - origin[2])
 
 
 # ---- one after the other
@@ -198,9 +201,9 @@ def _corners(corners, points, i, first):
     """The three corners of element i, from the first of the numbers of each: 0, or 3 for the end of the motion."""
     in_line()
     return (
-        _point(points, corners[i, 0], first),
-        _point(points, corners[i, 1], first),
-        _point(points, corners[i, 2], first),
+        _point(points, np.uint32(corners[i, 0]), first),
+        _point(points, np.uint32(corners[i, 1]), first),
+        _point(points, np.uint32(corners[i, 2]), first),
     )
 
 
