@@ -16,7 +16,8 @@ import numpy as np
 from pliant.bounds.kdops import NO_PADDING, bound_union
 from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
-from pliant.filters.axes.cells import cull_cells, gather_cells
+from pliant.filters.axes.cell_lanes import MOST_IN_LANES, cull_small_cells
+from pliant.filters.axes.cells import cull_cells
 from pliant.filters.axes.elements import cull_elements, cull_resting_elements, scaled, scaled_ends
 from pliant.hierarchy.build import Tree
 from pliant.hierarchy.traverse import INTER, PARTICIPANT, WITH_EDGES, WITH_VERTICES, all_roles
@@ -41,6 +42,7 @@ class Places(NamedTuple):
     tree: Tree
     leaves: Elements
     labels: np.ndarray  # of their objects; of length 0 where all pairs are wanted
+    most_corners: int  # of one element
 
     @property
     def are_cells(self) -> bool:
@@ -52,7 +54,7 @@ class Bounds(NamedTuple):
     """Of features and elements during a motion."""
 
     vertices: np.ndarray  # by id
-    edges: np.ndarray  # by id; none with static assignment, which unites bounds of vertices where it needs them
+    edges: np.ndarray  # by id, or of cells with static assignment by owner; none of surfaces with it
     faces: np.ndarray  # by id, or with static assignment in the order of their owners
     elements: np.ndarray  # by id, or with static assignment by place
 
@@ -61,7 +63,7 @@ class FittedFeatures(NamedTuple):
     """What depends on the motion that is left."""
 
     bounds: Bounds
-    points: np.ndarray  # for separating axes: of the vertices by id, or of the corners of cells by place
+    points: np.ndarray  # of the vertices by id, for separating axes
     radius: np.ndarray  # of the elements by place, in the units of points; or of length 0
 
 
@@ -127,7 +129,10 @@ class Static:
         owned, new = self._owned, buffers.named
         each_is_one = len(owned.face) == len(places) and not self._places.are_cells
         of_faces = places if each_is_one else bound_union(vertices, owned.triangles, pool, new("owned faces"))
-        bounds = Bounds(vertices, vertices[:0], of_faces, places)
+        # Of surfaces, few elements have their edges examined: these are united from the ends.
+        are_cells = self._places.are_cells
+        of_edges = bound_union(vertices, owned.ends, pool, new("owned edges")) if are_cells else vertices[:0]
+        bounds = Bounds(vertices, of_edges, of_faces, places)
         return _with_points(bounds, self._places, travel, horizon, pool, buffers)
 
     def expand(
@@ -205,7 +210,10 @@ def keep_inseparable(
         if places.are_cells:
             if by_planes:
                 continue
-            kept = cull_cells(places.leaves, fitted.points, largest, fitted.radius, pairs, count, is_dynamic)
+            if places.most_corners <= MOST_IN_LANES:
+                kept = cull_small_cells(places.leaves, fitted.points, fitted.radius, pairs, count, is_dynamic)
+            else:
+                kept = cull_cells(places.leaves, fitted.points, largest, fitted.radius, pairs, count, is_dynamic)
         else:
             cull = cull_resting_elements if travel.is_resting else cull_elements
             kept = cull(places.leaves.corners, fitted.points, largest, fitted.radius, pairs, count, by_planes)
@@ -234,11 +242,9 @@ def roles_of(owned: Owned) -> np.ndarray:
 def _with_points(
     bounds: Bounds, places: Places, travel: Travel, horizon: float, pool: ThreadPool, buffers: Buffers
 ) -> FittedFeatures:
-    """The bounds, and where vertices or the corners of cells are then."""
+    """The bounds, and where vertices are then."""
     leaves, factor, new = places.leaves, travel.factor, buffers.named("points")
-    if places.are_cells:
-        points = gather_cells(leaves, travel.x0, travel.x1, horizon, factor, pool, new)
-    elif travel.is_resting:
+    if travel.is_resting and not places.are_cells:
         points = scaled(travel.x0, factor, pool, new)
     else:
         points = scaled_ends(travel.x0, travel.x1, horizon, factor, pool, new)

@@ -19,6 +19,7 @@ from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.traverse import ALL, PairTree, all_roles
 from pliant.mesh.features import Elements, faces_of
 from pliant.mesh.patches import Patches, patches_of, twins_of
+from pliant.mesh.prepared import prepare
 from pliant.mesh.tested import TestedMesh, mesh_to_test
 from pliant.mesh.triangles import TriMesh
 from pliant.runtime.arrays import (
@@ -154,7 +155,9 @@ class Hierarchy:
     def places(self) -> Places:
         """The elements with all that pairs of features need to know of them."""
         tested = self._topology.tested
-        return Places(tested.features if tested.cells is None else tested.cells, self.tree, self.leaves, self.labels)
+        mesh = tested.features if tested.cells is None else tested.cells
+        most = int(self.leaves.corner_count.max(initial=0))
+        return Places(mesh, self.tree, self.leaves, self.labels, most)
 
     @cached_property
     def assignment(self) -> Assignment:
@@ -193,6 +196,8 @@ def build(
     elements.
     """
     clock = time.perf_counter()
+    if topology.tested.cells is not None:
+        prepare(topology.tested.cells, features and plan.is_dynamic, pool)
     elements = topology.elements
     if features or plan.has_cones:
         _ = topology.tables

@@ -20,15 +20,16 @@ from pliant.runtime.jit import bare_kernel, helper, in_line
 def expand_static(owned, bounds, selection, first, boxes, vertex_face, edge_edge):
     """Feature pairs with overlapping bounds of element pairs (places), from the first one on, while there is space.
 
-    owned: features of the elements, by place; bounds: of vertices by id, owned faces, and elements by place; selection:
-    labels by place, which of ``pairs=`` are wanted, pairs of elements, and how many; boxes: buffer for the bounds of
-    the edges of one element and of one more edge. An element may be paired with itself. Returns counts of VF, EE, pairs
-    compared, and where to go on.
+    owned: features of the elements, by place; bounds: of vertices by id, owned edges or none, owned faces, and elements
+    by place; selection: labels by place, which of ``pairs=`` are wanted, pairs of elements, and how many; boxes: buffer
+    for the bounds of the edges of one element and of one more edge. An element may be paired with itself. Returns
+    counts of VF, EE, pairs compared, and where to go on.
 
-    Bounds of edges are united here from those of their ends: few elements come so far, and a table of all edges was a
-    sixth of the memory of a query.
+    Where there are no bounds of edges they are united here from those of their ends: few elements of a surface come so
+    far, and a table of all its edges was a sixth of the memory of a query.
     """
-    vertex_bounds, place_bounds = bounds.vertices, bounds.elements
+    vertex_bounds, place_bounds, is_given = bounds.vertices, bounds.elements, len(bounds.edges) > 0
+    edge_bounds = bounds.edges if is_given else boxes
     labels, wanted, pairs, count = selection
     vf = ee = compared = 0
     for p in range(first, count):
@@ -41,14 +42,16 @@ def expand_static(owned, bounds, selection, first, boxes, vertex_face, edge_edge
             vf, more = _vertices_against_faces(owned, bounds, i, j, vertex_face, vf)
             compared += more
             i, j = j, i
-        b_begin, b_end, united = owned.edge_start[j], owned.edge_start[j + 1], False
+        b_begin, b_end, united = owned.edge_start[j], owned.edge_start[j + 1], is_given
         if b_begin == b_end:
             continue
         for a in range(owned.edge_start[i], owned.edge_start[i + 1]):
             a0, a1 = np.uint32(owned.ends[a, 0]), np.uint32(owned.ends[a, 1])  # unsigned: without a look at the sign
-            _unite(vertex_bounds, a0, a1, boxes, MOST_EDGES)
-            box_a = box(boxes, MOST_EDGES)
-            if not overlap(box_a, boxes, MOST_EDGES, place_bounds, j):
+            if not is_given:
+                _unite(vertex_bounds, a0, a1, boxes, MOST_EDGES)
+            row = a if is_given else MOST_EDGES
+            box_a = box(edge_bounds, row)
+            if not overlap(box_a, edge_bounds, row, place_bounds, j):
                 continue
             for b in range(b_begin, b_begin if united else b_end):
                 b0, b1 = np.uint32(owned.ends[b, 0]), np.uint32(owned.ends[b, 1])
@@ -58,7 +61,7 @@ def expand_static(owned, bounds, selection, first, boxes, vertex_face, edge_edge
             for b in range(a + 1 if i == j else b_begin, b_end):
                 b0, b1 = np.uint32(owned.ends[b, 0]), np.uint32(owned.ends[b, 1])
                 apart = a0 != b0 and a0 != b1 and a1 != b0 and a1 != b1
-                if apart and overlap(box_a, boxes, MOST_EDGES, boxes, b - b_begin):
+                if apart and overlap(box_a, edge_bounds, row, edge_bounds, b if is_given else b - b_begin):
                     one, other = owned.edge[a], owned.edge[b]
                     edge_edge[ee, 0], edge_edge[ee, 1] = min(one, other), max(one, other)
                     ee += 1

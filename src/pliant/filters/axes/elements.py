@@ -23,6 +23,7 @@ from pliant.filters.axes.lanes import (
     RADII,
     THRESHOLD,
     groups_of,
+    load_corner,
     name_centres,
     over_relax,
     set_thresholds,
@@ -175,22 +176,10 @@ def _load(corners, points, padding, pairs, block):
         i, j = pairs[lane, 0], pairs[lane, 1]
         origin = _point(points, np.uint32(corners[i, 0]), 0)
         for c in range(3):
-            _load_corner(points, np.uint32(corners[i, c]), origin, block, 3 * c * LANES + lane)
-            _load_corner(points, np.uint32(corners[j, c]), origin, block, (9 + 3 * c) * LANES + lane)
+            load_corner(points, np.uint32(corners[i, c]), origin, block, 3 * c * LANES + lane, 18 * LANES)
+            load_corner(points, np.uint32(corners[j, c]), origin, block, (9 + 3 * c) * LANES + lane, 18 * LANES)
         block[BEST + lane], block[RADII + lane] = NEVER, np.float32(_gap(padding, i, j)) * ABOVE
         block[THRESHOLD + lane] = np.float32(max_norm(origin))
-
-
-@helper
-def _load_corner(points, v, origin, block, row):
-    """Where vertex v is at the start, and 18 rows later at the end; v : unsigned, which needs no look at its sign."""
-    in_line()
-    block[row] = np.float32(points[v, 0] - origin[0])
-    block[row + LANES] = np.float32(points[v, 1] - origin[1])
-    block[row + 2 * LANES] = np.float32(points[v, 2] - origin[2])
-    block[row + 18 * LANES] = np.float32(points[v, 3] - origin[0])
-    block[row + 19 * LANES] = np.float32(points[v, 4] - origin[1])
-    block[row + 20 * LANES] = np.float32(points[v, 5] - origin[2])
 
 
 # ---- one after the other
