@@ -21,7 +21,7 @@ def bounds(options: Options) -> None:
 
 
 def leaf(options: Options) -> None:
-    _vary("leaf", "Elements in a leaf, at most", {str(size): {"leaf": size} for size in (2, 4, 8, 16)}, options)
+    _vary("leaf", "Elements in a leaf, at most", {str(size): {"leaf": size} for size in (4, 12, 24, 48)}, options)
 
 
 def _vary(part: str, title: str, variants: dict[str, dict], options: Options) -> None:

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from pliant.bounds.kdops import bound_union, bound_vertices
-from pliant.hierarchy.build import REBUILD_RATIO, fit_nodes, label_ranges, split_elements, tree_cost
+from pliant.hierarchy.build import (
+    LARGEST_LEAF,
+    LARGEST_OF_PAIRS,
+    LEAF_OF_PAIRS,
+    LEAF_SIZE,
+    REBUILD_RATIO,
+    fit_nodes,
+    label_ranges,
+    split_elements,
+    tree_cost,
+)
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import (
     ALL,
@@ -47,9 +57,9 @@ def pair_tree_of(tree, element_bounds, labels=None, free=None):
     )
 
 
-def tree_of(element_bounds, labels=None):
+def tree_of(element_bounds, labels=None, leaf_size=LEAF_SIZE):
     """A tree, and the pair_tree that the traversal looks at."""
-    tree = split_elements(element_bounds, ThreadPool(2))
+    tree = split_elements(element_bounds, ThreadPool(2), leaf_size)
     return tree.order, pair_tree_of(tree, element_bounds, labels)
 
 
@@ -88,6 +98,44 @@ def test_every_element_is_in_one_leaf(count):
     assert sizes.sum() == count
     assert sizes.max() <= 8
     assert count < 8 or sizes.min() >= 1
+
+
+@pytest.mark.bounds
+@pytest.mark.parametrize("bounds", ["aabb", "18-dop"])
+@pytest.mark.parametrize(("count", "size"), [(12, 1.5), (47, 4.0), (100, 1.5), (257, 0.6), (390, 0.5)])
+def test_large_leaves_are_compared_side_by_side(count, size, bounds):
+    """With roles: of two elements without vertices, both have to have edges."""
+    element_bounds = boxes(count, 15, bounds, size)
+    order, pair_tree = tree_of(element_bounds, leaf_size=LEAF_OF_PAIRS)
+    assert np.diff(pair_tree.begin).max() > LARGEST_LEAF
+    roles = np.random.default_rng(count).choice([1, 3, 5, 7], count).astype(np.int8)
+    found, _ = traversed((order, pair_tree._replace(roles=roles[order])), block=LARGEST_OF_PAIRS**2)
+    assert len(found) == len(set(found))
+    expected = {(i, j) for i, j in overlapping(element_bounds) if (roles[i] | roles[j]) & 2 or roles[i] & roles[j] & 4}
+    assert set(found) == expected
+    assert len(expected) > count / 4
+
+
+@pytest.mark.bounds
+@pytest.mark.parametrize("count", [1, 2, 63, 64, 300])
+@pytest.mark.parametrize("kind", ["anywhere", "equal", "two places", "in order", "far away", "infinite", "huge"])
+def test_halves_are_at_the_median_of_the_widest_axis(kind, count):
+    rng = np.random.default_rng([count, len(kind)])
+    x = {
+        "anywhere": rng.standard_normal((count, 3)), "equal": np.ones((count, 3)),
+        "two places": rng.integers(0, 2, (count, 3)) * 1.0, "in order": np.arange(3.0 * count).reshape(count, 3),
+        "far away": 1e9 + rng.standard_normal((count, 3)), "infinite": np.full((count, 3), np.inf),
+        "huge": 1.7e308 * rng.uniform(-1, 1, (count, 3)),
+    }[kind]  # fmt: skip
+    bounds = np.repeat(x, 2, axis=1)
+    bounds[:, 0::2] = -bounds[:, 1::2] if kind == "infinite" else bounds[:, 0::2]
+    tree, exact = split_elements(bounds, ThreadPool(2)), kind not in ("infinite", "huge", "far away")
+    assert sorted(tree.order.tolist()) == list(range(count))
+    if exact and tree.depth:
+        at, middle = x[tree.order], tree.begin[1 << (tree.depth - 1)]
+        axis = int(np.argmax(np.ptp(x, axis=0)))
+        step = np.ptp(x, axis=0).max() * 2.0**-29
+        assert at[:middle, axis].max() <= at[middle:, axis].min() + step
 
 
 @pytest.mark.bounds
