@@ -17,6 +17,7 @@ is a choice of L, and here:
              Corollaries 6.1, 6.3  an edge and all of the other triangle            ``triangle_features``, ``triangles``
              Table 2               all of them, for two triangles                   ``triangle_features``
   ours                             elements that share a vertex                     ``adjacent``
-                                   from centre to centre, with over-relaxation      ``separation``, ``lanes``, ``cell_lanes``
+                                   from centre to centre, with over-relaxation      ``separation``, ``lanes``
+                                   the same, for tetrahedra and shells              ``cell_lanes``
                                    axes that change in the course of the motion     ``triangles``
 """
