@@ -252,7 +252,7 @@ def _with_points(
     """The bounds, and where vertices are then."""
     leaves, factor, new = places.leaves, travel.factor, buffers.named("points")
     if travel.is_resting and not places.are_cells:
-        points = scaled(travel.x0, factor, pool, new)
+        points = scaled(travel.x0, factor, new)
     else:
         points = scaled_ends(travel.x0, travel.x1, horizon, factor, pool, new)
     return FittedFeatures(bounds, points, _radius_of(travel, leaves.corners))

@@ -16,6 +16,7 @@ from pliant.arithmetic.vec3 import cross, dot, lerp, max_norm, sub
 from pliant.bounds.kdops import NO_PADDING
 from pliant.elementary.advance import DISTANCE_ERROR
 from pliant.filters.axes import features, lanes, triangle_features, triangles
+from pliant.filters.axes.cell_lanes import cull_small_cells
 from pliant.filters.axes.cells import cull_cells
 from pliant.filters.axes.elements import cull_elements, scaled_ends
 from pliant.filters.axes.separation import ALLOWED, AXIS_ERROR, length_above
@@ -263,7 +264,7 @@ def gap_along_normals(a, b):
     return best
 
 
-@pytest.mark.parametrize("filter_of", ["elements", "cells"])
+@pytest.mark.parametrize("filter_of", ["elements", "cells", "lanes"])
 def test_element_filters_leave_room_for_positions_that_are_rounded(filter_of):
     """A safe step verifies rounded positions of what its filters leave: what they cull has to stay free as well.
 
@@ -281,7 +282,10 @@ def test_element_filters_leave_room_for_positions_that_are_rounded(filter_of):
     else:
         cells = pliant.VolumeMesh({"tetra": corners}).cell_table
         points = scaled_ends(*flat, HORIZON, 1.0)
-        kept = cull_cells(cells, points, largest, NO_PADDING, pairs, PAIRS, False)
+        if filter_of == "cells":
+            kept = cull_cells(cells, points, largest, NO_PADDING, pairs, PAIRS, False)
+        else:
+            kept = cull_small_cells(cells, points, NO_PADDING, pairs, PAIRS, False)
     culled = np.setdiff1d(np.arange(0, 2 * PAIRS, 2), pairs[:kept, 0])
     assert 0.1 * PAIRS < len(culled) < 0.9 * PAIRS
     pairs = np.stack((culled, culled + 1), axis=1)
