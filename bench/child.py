@@ -41,10 +41,10 @@ def query(path: str, which: str, threads: str, repeats: str) -> dict[str, Any]:
     warm_up(int(threads))
     scene = motion(path)
     before = psutil.Process().memory_info().rss
-    clock = time.perf_counter()
+    clock, of_processor = time.perf_counter(), time.process_time()
     first = ask(scene.faces, scene.x0, scene.x1, threads=int(threads))
-    seconds = time.perf_counter() - clock
-    growth = peak_bytes() - before  # of the first run: later ones reuse what it gave back
+    seconds, cpu_seconds, peak = time.perf_counter() - clock, time.process_time() - of_processor, peak_bytes()
+    growth = peak - before  # of the first run: later ones reuse what it gave back
     if int(repeats) > 1:
         timed = interleaved(
             {"again": lambda: ask(scene.faces, scene.x0, scene.x1, threads=int(threads))}, int(repeats) - 1
@@ -53,7 +53,8 @@ def query(path: str, which: str, threads: str, repeats: str) -> dict[str, Any]:
     contacts = len(first) if isinstance(first, pliant.Contacts) else 0 if first.contact is None else 1
     return {
         "seconds": seconds, "growth_mb": growth / MEGABYTE, "contacts": contacts, "hash": fingerprint(first),
-        "triangles": len(scene.faces), "vertices": len(scene.x0),
+        "triangles": len(scene.faces), "vertices": len(scene.x0), "cpu_seconds": cpu_seconds,
+        "peak_mb": peak / MEGABYTE,
     }  # fmt: skip
 
 

@@ -20,7 +20,6 @@ from pliant.arithmetic.vec3 import cross, sub
 from pliant.culling.contours import BELOW_FREE, FREE
 from pliant.engine.free_patches import first_subtree
 from pliant.engine.scene import Fitted, Scene
-from pliant.filters.axes.elements import gather_corners
 from pliant.runtime.jit import helper, kernel
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
@@ -35,7 +34,8 @@ def mark(scene: Scene, fitted: Fitted, pool: ThreadPool, tally: Tally) -> None:
     clock = time.perf_counter()
     free, top = fitted.pair_tree.free, first_subtree(scene)
     travel, patches = scene.travel, scene.hierarchy.patches
-    points = gather_corners(scene.hierarchy.leaves.corners, travel.x0, travel.x1, 1.0, travel.factor, pool)
+    corners = scene.hierarchy.leaves.corners
+    points = travel.factor * np.concatenate((travel.x0[corners], travel.x1[corners]), axis=1).reshape(-1, 18)
     cloud = Cloud(
         travel.x0, travel.x1, travel.factor, points, patches.flipped, scene.hierarchy.tree.begin,
         fitted.pair_tree.nodes, patches.start, patches.loop, np.empty((len(free), 6)),

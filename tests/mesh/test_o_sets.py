@@ -137,7 +137,8 @@ def test_too_many_orphans_to_list_are_looked_at_by_static_assignment(monkeypatch
     cells, x0 = fan(6), np.random.default_rng(5).random((19, 3))
     x1 = x0 + np.random.default_rng(6).random(x0.shape)
     expected = pliant.ccd(cells, x0, x1)
-    monkeypatch.setattr("pliant.mesh.volumes.o_sets", partial(o_sets, most=50))
+    for module in ("volumes", "prepared"):  # by itself, and before a query
+        monkeypatch.setattr(f"pliant.mesh.{module}.o_sets", partial(o_sets, most=50))
     mesh = pliant.VolumeMesh(cells)
     found = pliant.ccd(mesh, x0, x1)
     assert_identical(found, expected)

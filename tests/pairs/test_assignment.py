@@ -12,11 +12,11 @@ from pliant import TriMesh, scenes
 from pliant.bounds.kdops import bound_union, bound_vertices
 from pliant.engine.assignment import Bounds, roles_of
 from pliant.hierarchy.traverse import ALL, INTER, SELF, WITH_EDGES, WITH_VERTICES
-from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_VERTEX_FACE
+from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_EDGES, MOST_VERTEX_FACE
 from pliant.mesh.features import Elements, elements_of, gather_features, owned_by_first
 from pliant.mesh.o_sets import TooManyOrphans, o_sets
 from pliant.pairs.dynamic import expand_dynamic, expand_listed, keep_separate
-from pliant.pairs.static import expand_static, space_for_edges
+from pliant.pairs.static import expand_static
 from pliant.scenes.shapes import grid, icosphere
 
 small = [pytest.mark.unit, pytest.mark.bounds]
@@ -106,8 +106,8 @@ class Setting(NamedTuple):
     leaves: Elements
     owned: tuple
     orphans: tuple
-    bounds: Bounds  # of elements by place
-    bounds_by_id: tuple
+    bounds: Bounds  # for static assignment
+    bounds_by_id: Bounds
     pairs: np.ndarray
     separate: np.ndarray  # which of the pairs share no vertex
 
@@ -121,9 +121,8 @@ class Setting(NamedTuple):
         vertex_bounds = everything if x0 is None else bound_vertices(x0, x1)
         element_bounds = bound_union(vertex_bounds, leaves.corners)
         by_id = (bound_union(vertex_bounds, rows) for rows in (mesh._edges, mesh._faces, elements.corners))
-        of_faces = bound_union(vertex_bounds, owned.triangles)
-        bounds = space_for_edges(Bounds(vertex_bounds, vertex_bounds, of_faces, element_bounds))
-        bounds_by_id = vertex_bounds, *by_id
+        of_faces, bounds_by_id = bound_union(vertex_bounds, owned.triangles), Bounds(vertex_bounds, *by_id)
+        bounds = Bounds(vertex_bounds, vertex_bounds[:0], of_faces, element_bounds)
         i, j = np.triu_indices(len(order), 1)
         lower, upper = element_bounds[:, ::2], element_bounds[:, 1::2]
         meet = ((lower[i] <= upper[j]) & (lower[j] <= upper[i])).all(axis=1)
@@ -135,7 +134,10 @@ class Setting(NamedTuple):
     def static(self, pairs=None, labels=None, wanted=ALL):
         pairs = self.pairs if pairs is None else pairs
         selection = self._labels(labels), wanted, pairs, len(pairs)
-        return self._expanded(lambda first, *out: expand_static(self.owned, self.bounds, selection, first, *out), pairs)
+        boxes = np.empty((MOST_EDGES + 1, 6))
+        return self._expanded(
+            lambda first, *out: expand_static(self.owned, self.bounds, selection, first, boxes, *out), pairs
+        )
 
     def dynamic(self, pairs=None, labels=None, wanted=ALL):
         pairs = (self.pairs if pairs is None else pairs).copy()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.engine.assignment import Bounds
 from pliant.hierarchy.traverse import ALL
 from pliant.mesh.cell_features import MOST_EDGES
 from pliant.mesh.features import Elements, owned_by_first
@@ -274,8 +275,8 @@ def test_static_assignment_with_o_sets_misses_and_is_refused():
             vf, ee, _, done = expand_dynamic(table, everywhere, pairs, kept, 0, *buffers)
         else:
             owned = owned_by_first(table, np.arange(count))
-            everywhere = unbounded(x0, range(1 + MOST_EDGES), owned.face, mesh.types)
-            vf, ee, _, done = expand_static(owned, everywhere, (labels, ALL, pairs, kept), 0, *buffers)
+            everywhere, boxes = unbounded(x0, [], owned.face, mesh.types), np.empty((MOST_EDGES + 1, 6))
+            vf, ee, _, done = expand_static(owned, everywhere, (labels, ALL, pairs, kept), 0, boxes, *buffers)
         assert done == kept
         listed = mesh.o_sets
         out = [(0, *p) for p in (*buffers[0][:vf].tolist(), *listed[0].tolist())]
@@ -292,15 +293,15 @@ def test_static_assignment_with_o_sets_misses_and_is_refused():
 
 def unbounded(*tables):
     """Bounds that overlap with all others, for as many things as each table has."""
-    return tuple(np.tile((-np.inf, np.inf), (len(table), 3)) for table in tables)
+    return Bounds(*(np.tile((-np.inf, np.inf), (len(table), 3)) for table in tables))
 
 
 def test_pairs_within_one_owner():
     """A cell with itself: errata 20."""
     owned = owned_by_first(pliant.VolumeMesh({"tetra": [(0, 1, 2, 3)]}).cell_table, np.arange(1))
-    everywhere = unbounded(range(4), range(1 + MOST_EDGES), owned.face, [0])
+    everywhere, boxes = unbounded(range(4), [], owned.face, [0]), np.empty((MOST_EDGES + 1, 6))
     buffers, pairs = (np.empty((400, 2), np.int32), np.empty((400, 2), np.int32)), np.zeros((1, 2), np.int32)
-    vertex_face, edge_edge, _, done = expand_static(owned, everywhere, (pairs[0], ALL, pairs, 1), 0, *buffers)
+    vertex_face, edge_edge, _, done = expand_static(owned, everywhere, (pairs[0], ALL, pairs, 1), 0, boxes, *buffers)
     assert (vertex_face, edge_edge, done) == (4, 3, 1)
 
 

@@ -16,15 +16,17 @@ import numpy as np
 from pliant.bounds.kdops import NO_PADDING, bound_union
 from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
-from pliant.filters.axes.cells import cull_cells, gather_cells
-from pliant.filters.axes.elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
+from pliant.filters.axes.cell_lanes import MOST_IN_LANES, cull_small_cells
+from pliant.filters.axes.cells import cull_cells
+from pliant.filters.axes.elements import cull_elements, cull_resting_elements, scaled, scaled_ends
 from pliant.hierarchy.build import Tree
 from pliant.hierarchy.traverse import INTER, PARTICIPANT, WITH_EDGES, WITH_VERTICES, all_roles
+from pliant.mesh.cell_features import MOST_EDGES
 from pliant.mesh.features import Elements, Owned, gather_features, owned_by_first
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
 from pliant.pairs.dynamic import expand_dynamic, expand_listed, keep_separate
-from pliant.pairs.static import expand_static, space_for_edges
+from pliant.pairs.static import expand_static
 from pliant.runtime.arrays import Buffers
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import SERIAL, ThreadPool
@@ -39,7 +41,8 @@ class Places(NamedTuple):
     mesh: TriMesh | VolumeMesh
     tree: Tree
     leaves: Elements
-    labels: np.ndarray  # of their objects
+    labels: np.ndarray  # of their objects; of length 0 where all pairs are wanted
+    most_corners: int  # of one element
 
     @property
     def are_cells(self) -> bool:
@@ -48,20 +51,20 @@ class Places(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Of features and elements during a motion: vertices by id, the others in the order of an assignment."""
+    """Of features and elements during a motion."""
 
-    vertices: np.ndarray
-    edges: np.ndarray  # none of static assignment: few are examined, and of these the bounds are those of two vertices
-    faces: np.ndarray
-    elements: np.ndarray
+    vertices: np.ndarray  # by id
+    edges: np.ndarray  # by id, or of cells with static assignment by owner; none of surfaces with it
+    faces: np.ndarray  # by id, or with static assignment in the order of their owners
+    elements: np.ndarray  # by id, or with static assignment by place
 
 
 class FittedFeatures(NamedTuple):
     """What depends on the motion that is left."""
 
     bounds: Bounds
-    corners: np.ndarray  # of the elements by place, for separating axes
-    radius: np.ndarray  # of the elements by place, in the units of corners; or of length 0
+    points: np.ndarray  # of the vertices by id, for separating axes
+    radius: np.ndarray  # of the elements by place, in the units of points; or of length 0
 
 
 class Assignment(Protocol):
@@ -112,7 +115,7 @@ class Static:
             self.roles = roles_of(self._owned)
         else:
             bits = np.take(places.mesh._owner_bits, order)
-            self._owned = gather_features(places.leaves, order, places.mesh._elements.sides, bits, pool)
+            self._owned = gather_features(places.leaves, order, places.mesh._sides, bits, pool)
             self.roles = np.take(_ROLES, bits)
 
     def fit(
@@ -127,17 +130,21 @@ class Static:
         owned, new = self._owned, buffers.named
         each_is_one = len(owned.face) == len(places) and not self._places.are_cells
         of_faces = places if each_is_one else bound_union(vertices, owned.triangles, pool, new("owned faces"))
-        return _with_corners(
-            Bounds(vertices, vertices[:0], of_faces, places), self._places, travel, horizon, pool, buffers
-        )
+        # Of surfaces, few elements have their edges examined: these are united from the ends.
+        are_cells = self._places.are_cells
+        of_edges = bound_union(vertices, owned.ends, pool, new("owned edges")) if are_cells else vertices[:0]
+        bounds = Bounds(vertices, of_edges, of_faces, places)
+        return _with_points(bounds, self._places, travel, horizon, pool, buffers)
 
     def expand(
         self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
     ) -> Iterator[tuple[int, int]]:
-        done, bounds = 0, space_for_edges(fitted.bounds)
+        done, boxes = 0, np.empty((MOST_EDGES + 1, fitted.bounds.vertices.shape[1]))
         while done < count:
             clock, selection = time.perf_counter(), (self._places.labels, plan.wanted, pairs, count)
-            vertex_face, edge_edge, compared, done = expand_static(self._owned, bounds, selection, done, *out)
+            vertex_face, edge_edge, compared, done = expand_static(
+                self._owned, fitted.bounds, selection, done, boxes, *out
+            )
             tally.add("feature boxes", compared, vertex_face + edge_edge, time.perf_counter() - clock)
             yield vertex_face, edge_edge
 
@@ -171,9 +178,8 @@ class Dynamic:
             of_faces = bound_union(vertices, mesh._faces, pool, new("faces"))
         else:
             of_faces = of_cells[: len(mesh._faces)]  # they come first, and each is a cell
-        return _with_corners(
-            Bounds(vertices, of_edges, of_faces, of_cells), self._places, travel, horizon, pool, buffers
-        )
+        bounds = Bounds(vertices, of_edges, of_faces, of_cells)
+        return _with_points(bounds, self._places, travel, horizon, pool, buffers)
 
     def expand(
         self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
@@ -205,10 +211,13 @@ def keep_inseparable(
         if places.are_cells:
             if by_planes:
                 continue
-            kept = cull_cells(places.leaves, fitted.corners, largest, fitted.radius, pairs, count, is_dynamic)
+            if places.most_corners <= MOST_IN_LANES:
+                kept = cull_small_cells(places.leaves, fitted.points, fitted.radius, pairs, count, is_dynamic)
+            else:
+                kept = cull_cells(places.leaves, fitted.points, largest, fitted.radius, pairs, count, is_dynamic)
         else:
             cull = cull_resting_elements if travel.is_resting else cull_elements
-            kept = cull(places.leaves.corners, fitted.corners, largest, fitted.radius, pairs, count, by_planes)
+            kept = cull(places.leaves.corners, fitted.points, largest, fitted.radius, pairs, count, by_planes)
         tally.add("csat of elements" if name == "csat" else name, count, kept, time.perf_counter() - clock)
         count = kept
     return count
@@ -237,18 +246,16 @@ def roles_of(owned: Owned) -> np.ndarray:
     return PARTICIPANT + WITH_VERTICES * with_vertices + WITH_EDGES * with_edges
 
 
-def _with_corners(
+def _with_points(
     bounds: Bounds, places: Places, travel: Travel, horizon: float, pool: ThreadPool, buffers: Buffers
 ) -> FittedFeatures:
-    """The bounds, and the corners of the elements where they are then."""
-    leaves, factor, new = places.leaves, travel.factor, buffers.named("corners")
-    if places.are_cells:
-        corners = gather_cells(leaves, travel.x0, travel.x1, horizon, factor, pool, new)
-    elif travel.is_resting:
-        corners = gather_resting_corners(leaves.corners, travel.x0, factor, pool, new)
+    """The bounds, and where vertices are then."""
+    leaves, factor, new = places.leaves, travel.factor, buffers.named("points")
+    if travel.is_resting and not places.are_cells:
+        points = scaled(travel.x0, factor, new)
     else:
-        corners = gather_corners(leaves.corners, travel.x0, travel.x1, horizon, factor, pool, new)
-    return FittedFeatures(bounds, corners, _radius_of(travel, leaves.corners))
+        points = scaled_ends(travel.x0, travel.x1, horizon, factor, pool, new)
+    return FittedFeatures(bounds, points, _radius_of(travel, leaves.corners))
 
 
 def _radius_of(travel: Travel, corners: np.ndarray) -> np.ndarray:

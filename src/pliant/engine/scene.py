@@ -14,11 +14,12 @@ from pliant.bounds.kdops import bound_union, bound_vertices, unbounded
 from pliant.engine.assignment import Assignment, FittedFeatures, Places, assigned
 from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
-from pliant.hierarchy.build import LEAF_OF_PAIRS, Tree, fit_nodes, label_ranges, split_elements
+from pliant.hierarchy.build import LEAF_OF_PAIRS, Tree, fit_nodes, label_ranges, split_unions
 from pliant.hierarchy.discs import centres_of, split_into_patches
 from pliant.hierarchy.traverse import ALL, PairTree, all_roles
 from pliant.mesh.features import Elements, faces_of, in_order
 from pliant.mesh.patches import Patches, patches_of, twins_of
+from pliant.mesh.prepared import prepare
 from pliant.mesh.tested import TestedMesh, mesh_to_test
 from pliant.mesh.triangles import TriMesh
 from pliant.runtime.arrays import (
@@ -54,13 +55,12 @@ class Topology:
     @property
     def is_of_faces(self) -> bool:
         """Elements are faces, and nothing else."""
-        mesh = self.tested.features
-        return self.tested.cells is None and not len(mesh._loose_edges) and not len(mesh._loose_points)
+        return self.tested.cells is None and self.tested.features._has_faces_only
 
     @cached_property
     def sides(self) -> np.ndarray:
         """(k, 3) edges of the elements of a surface, -1 where there is none."""
-        return self.tested.features._elements.sides
+        return self.tested.features._sides
 
     @cached_property
     def tables(self) -> tuple[np.ndarray, np.ndarray]:
@@ -161,9 +161,9 @@ class Hierarchy:
     def places(self) -> Places:
         """The elements with all that pairs of features need to know of them."""
         tested = self._topology.tested
-        if tested.cells is not None:
-            return Places(tested.cells, self.tree, self.leaves, self.labels)
-        return Places(tested.features, self.tree, self.leaves, self.labels)
+        mesh = tested.features if tested.cells is None else tested.cells
+        most = int(self.leaves.corner_count.max(initial=0))
+        return Places(mesh, self.tree, self.leaves, self.labels, most)
 
     @cached_property
     def assignment(self) -> Assignment:
@@ -202,18 +202,19 @@ def build(
     elements.
     """
     clock = time.perf_counter()
+    if topology.tested.cells is not None:
+        prepare(topology.tested.cells, features and plan.is_dynamic, pool)
     elements = topology.elements
     if features or plan.has_cones:
         _ = topology.tables
     clock = tally.lap("topology", clock)
     vertices = _bound_vertices(travel, plan, 1.0, relative_padding, pool, np.empty)
-    by_id = bound_union(vertices, elements.corners, pool)
     clock = tally.lap("bounds", clock)
     if plan.has_cones:
         twin = twins_of(topology.sides, len(topology.tables[EDGE_EDGE]))
-        tree = split_into_patches(centres_of(by_id), twin, pool)
+        tree = split_into_patches(centres_of(bound_union(vertices, elements.corners, pool)), twin, pool)
     else:
-        tree = split_elements(by_id, pool, LEAF_OF_PAIRS)
+        tree = split_unions(vertices, elements.corners, pool, LEAF_OF_PAIRS)
     hierarchy = Hierarchy(topology, tree, plan, len(travel.x0), pool)
     if features:
         _ = hierarchy.assignment

@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.mesh.cells import MOST_CORNERS, Rows
 from pliant.runtime.jit import bare_kernel, helper, in_line, kernel, prefetch
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 if TYPE_CHECKING:
     from pliant.mesh.triangles import TriMesh
@@ -54,11 +55,18 @@ class Owners(NamedTuple):
     first: np.ndarray  # (m,) int32: the first cell of each, -1 for those without any
 
 
-def cells_of(mesh: CellMesh) -> Cells:
-    count = len(mesh._corners)
-    kinds = owners(mesh._vertex_cells, count), owners(mesh._edge_cells, count), owners_of_faces(mesh._face_cells, count)
-    cells = join_cells(mesh, kinds, np.empty((count, NEIGHBOURHOOD_WORDS), np.int64))
-    find_neighbourhoods(cells, kinds, np.arange(count))
+def cells_of(mesh: CellMesh, pool: ThreadPool = SERIAL) -> Cells:
+    count, ids = len(mesh._corners), np.arange(len(mesh._corners))
+    kinds: dict[int, Owners] = {}
+
+    def own(_worker: int, kind: int) -> None:
+        rows = (mesh._vertex_cells, mesh._edge_cells, mesh._face_cells)[kind]
+        kinds[kind] = owners_of_faces(rows, count) if kind == 2 else owners(rows, count)
+
+    pool.run(own, (1, 0, 2))
+    three = kinds[0], kinds[1], kinds[2]
+    cells = join_cells(mesh, three, np.empty((count, NEIGHBOURHOOD_WORDS), np.int64))
+    pool.run_range(lambda begin, end: find_neighbourhoods(cells, three, ids[begin:end]), count)
     return cells
 
 

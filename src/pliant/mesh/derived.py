@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from pliant.runtime.threads import Task, ThreadPool
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -85,6 +87,29 @@ class derived(Generic[T]):  # used as a decorator, like property
 def derived_from(*sources: derived[Any]) -> Callable[[Callable[[Any], T]], derived[T]]:
     """The decorator of an attribute that is derived from others."""
     return lambda make: derived(make, sources)
+
+
+def derive(mesh: Derives, pool: ThreadPool, *wanted: derived[Any]) -> None:
+    """Computes attributes of a mesh and what they are derived from, each when its sources are there, with all threads
+    of a pool; what is known stays."""
+    missing: dict[derived[Any], None] = {}  # in an order in which each comes after its sources
+
+    def require(one: derived[Any]) -> None:
+        if not one.is_known(mesh) and one not in missing:
+            for source in one.sources:
+                require(source)
+            missing[one] = None
+
+    for one in wanted:
+        require(one)
+    pool.run_tasks(
+        {
+            repr(one): Task(
+                lambda *_, one=one: one.__get__(mesh, type(mesh)), *(repr(s) for s in one.sources if s in missing)
+            )
+            for one in missing
+        }
+    )
 
 
 def derived_of(kind: type) -> list[derived[Any]]:

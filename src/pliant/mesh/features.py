@@ -30,7 +30,7 @@ class Elements(NamedTuple):
     # (k, 3) int32 vertices; an edge names its second twice, a point its vertex three times. Of cells (k, 8), likewise.
     corners: np.ndarray
     face: np.ndarray  # (k,) int32 face id, -1 for loose edges and points
-    sides: np.ndarray  # (k, 3) int32 ids of its edges, -1 where there is none
+    sides: np.ndarray  # (k, 3) int32 ids of its edges, -1 where there is none; (k, 0) where nobody asks for them
     corner_count: np.ndarray  # (k,) int8, the others are repetitions
 
 
@@ -52,7 +52,7 @@ class Owned(NamedTuple):
 
 def elements_of(mesh: TriMesh) -> Elements:
     """Faces first, then the edges that no face has, then the points that nothing else names."""
-    if not len(mesh._loose_edges) and not len(mesh._loose_points):
+    if mesh._has_faces_only:
         return _faces_with(mesh, mesh._face_edges)
     loose_edges = np.flatnonzero(mesh.edge_face_count == 0).astype(np.int32)
     covered = np.zeros(mesh.vertex_limit, bool)
@@ -71,8 +71,8 @@ def elements_of(mesh: TriMesh) -> Elements:
 
 
 def faces_of(mesh: TriMesh) -> Elements:
-    """The faces alone, with no sides: for what happens between faces only."""
-    return _faces_with(mesh, np.empty((0, 3), np.int32))
+    """The faces alone, (k, 0) sides: edges need not be known for it."""
+    return _faces_with(mesh, np.empty((len(mesh._faces), 0), np.int32))
 
 
 def _faces_with(mesh: TriMesh, sides: np.ndarray) -> Elements:
@@ -81,11 +81,11 @@ def _faces_with(mesh: TriMesh, sides: np.ndarray) -> Elements:
 
 
 def in_order(elements: Elements, order: np.ndarray, are_faces: bool, pool: ThreadPool) -> Elements:
-    """The elements in an order of their ids; of faces alone, without their sides."""
-    corners, face = np.empty(elements.corners.shape, np.int32), order
+    """The elements in an order of their ids; of faces alone, the one at a place is the face."""
+    corners = np.empty(elements.corners.shape, np.int32)
     pool.run_range(lambda a, b: _pick_rows(elements.corners, order, corners, a, b), len(order))
     if are_faces:
-        return Elements(corners, face, elements.sides[:0], elements.corner_count)
+        return Elements(corners, order, elements.sides, elements.corner_count)
     face, sides, counts = (np.take(some, order, axis=0) for some in elements[1:])
     return Elements(corners, face, sides, counts)
 
@@ -131,12 +131,12 @@ def _copy_in_order(rows, order, start, items):
 def owner_bits(mesh: TriMesh) -> np.ndarray:
     """(k,) uint8: bits 1, 2, 4 for the corners that each element owns, 8, 16, 32 for its sides; few own all of them,
     greedily in the order of the elements."""
-    elements = mesh._elements
+    corners, sides = mesh._faces if mesh._has_faces_only else mesh._elements.corners, mesh._sides
     vertex_owner, edge_owner = np.full(mesh.vertex_limit, -1, np.int32), np.full(len(mesh._edges), -1, np.int32)
-    _give_to_few(elements.corners, elements.sides, vertex_owner, edge_owner)
-    bits = np.zeros(len(elements.corners), np.uint8)
-    _note_owned(elements.corners, vertex_owner, 1, bits)
-    _note_owned(elements.sides, edge_owner, 8, bits)
+    _give_to_few(corners, sides, vertex_owner, edge_owner)
+    bits = np.zeros(len(corners), np.uint8)
+    _note_owned(corners, vertex_owner, 1, bits)
+    _note_owned(sides, edge_owner, 8, bits)
     return bits
 
 

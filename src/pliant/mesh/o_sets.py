@@ -18,6 +18,7 @@ import numpy as np
 from pliant.mesh.cell_features import Cells, cells_adjacent
 from pliant.runtime.arrays import MeshError
 from pliant.runtime.jit import helper, in_line, kernel
+from pliant.runtime.threads import SERIAL, ThreadPool
 
 MOST_ORPHANS = 2**25  # of each kind: 256 MB
 _USUAL_ORPHANS = 2**18
@@ -35,16 +36,34 @@ class Marks(NamedTuple):
     near: np.ndarray  # (c,) int32, the near cells
 
 
-def o_sets(cells: Cells, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, np.ndarray]:
+def o_sets(cells: Cells, pool: ThreadPool = SERIAL, *, most: int = MOST_ORPHANS) -> tuple[np.ndarray, np.ndarray]:
     """Orphans (vertex, face) and (edge, edge), (k, 2) int32 each, sorted, the smaller edge first.
 
     Raises TooManyOrphans if there are more than ``most`` of one kind.
     """
-    every_edge = np.arange(len(cells.ends), dtype=np.int32)
-    vertices = np.flatnonzero(np.diff(cells.vertex_cells.start)).astype(np.int32)
-    vertex_face = find_orphans(_faces_of_vertices, cells, vertices, cells.owned_faces, most)
-    edge_edge = find_orphans(_edges_of_edges, cells, every_edge, cells.owned_edges, most)
-    return _as_pairs(np.sort(vertex_face)), _as_pairs(np.sort(edge_edge))
+    # In the order of owners: the surroundings of one cell serve all features that it owns while they are in the cache.
+    vertices, edges = cells.owned_vertices.items, cells.owned_edges.items
+    searches = (_faces_of_vertices, vertices, cells.owned_faces), (_edges_of_edges, edges, cells.owned_edges)
+    found: dict[tuple[int, int], np.ndarray] = {}  # keys of each kind and part
+
+    def work(_worker: int, chunk: tuple[int, int]) -> None:
+        (search, ids, sought), k = searches[chunk[0]], chunk[1]
+        part = ids[len(ids) * k // pool.threads : len(ids) * (k + 1) // pool.threads]
+        found[chunk] = find_orphans(search, cells, part, sought, most)
+
+    chunks = [(kind, k) for kind in (1, 0) for k in range(pool.threads)]
+    pool.run(work, chunks)
+    counts = len(cells.vertex_cells.start) - 1, len(cells.ends)
+    out: dict[int, np.ndarray] = {}
+
+    def order(_worker: int, kind: int) -> None:
+        keys = np.concatenate([found.pop((kind, k)) for k in range(pool.threads)])
+        if len(keys) > most:
+            raise _too_many(most)
+        out[kind] = _as_pairs(keys, counts[kind])
+
+    pool.run(order, (1, 0))
+    return out[0], out[1]
 
 
 def find_orphans(search, cells: Any, ids: np.ndarray, sought: Any, most: int) -> np.ndarray:
@@ -59,17 +78,62 @@ def find_orphans(search, cells: Any, ids: np.ndarray, sought: Any, most: int) ->
         if done == len(ids):
             return keys[:count]
         if len(keys) == most:
-            raise TooManyOrphans(
-                f"more than {most} orphan pairs: some vertex of this mesh has too many cells; use assignment='static'"
-            )
+            raise _too_many(most)
         grown = np.empty(min(2 * len(keys), most), np.int64)
         grown[:count] = keys[:count]
         keys = grown
 
 
-def _as_pairs(keys: np.ndarray) -> np.ndarray:
-    """(k, 2) int32 from (k,) keys."""
-    return np.stack((keys >> 32, keys & 0xFFFFFFFF), axis=1).astype(np.int32)
+def _too_many(most: int) -> TooManyOrphans:
+    return TooManyOrphans(
+        f"more than {most} orphan pairs: some vertex of this mesh has too many cells; use assignment='static'"
+    )
+
+
+# Orphans of one feature that are sorted by insertion. Hexahedra have some 10, up to 120 on the boundary.
+_FEW = 256
+
+
+def _as_pairs(keys: np.ndarray, count: int) -> np.ndarray:
+    """(k, 2) int32 from (k,) keys, sorted; count : of the features that come first.
+
+    By a count of the orphans of each: a third of the time of a sort of millions of keys.
+    """
+    start, out = np.zeros(count + 1, np.int64), np.empty((len(keys), 2), np.int32)
+    if _count_orphans(keys, start) > _FEW:
+        keys.sort()
+    _put_in_order(keys, start, out)
+    return out
+
+
+@kernel
+def _count_orphans(keys, start):
+    """Where the orphans of each feature start; returns how many one has at most."""
+    for key in keys:
+        start[(key >> 32) + 1] += 1
+    most = np.int64(0)
+    for a in range(len(start) - 1):
+        most = max(most, start[a + 1])
+        start[a + 1] += start[a]
+    return most
+
+
+@kernel
+def _put_in_order(keys, start, out):
+    """start : is overwritten, with where they end."""
+    for key in keys:
+        a = key >> 32
+        out[start[a], 1] = key & 0xFFFFFFFF
+        start[a] += 1
+    begin = np.int64(0)
+    for a in range(len(start) - 1):
+        for s in range(begin, start[a]):
+            b, t = out[s, 1], s
+            while t > begin and out[t - 1, 1] > b:
+                out[t, 1] = out[t - 1, 1]
+                t -= 1
+            out[s, 0], out[t, 1] = a, b
+        begin = start[a]
 
 
 @kernel

@@ -185,6 +185,15 @@ class TriMesh(Derives):
     def _elements(self) -> Elements:
         return elements_of(self)
 
+    @property
+    def _has_faces_only(self) -> bool:
+        return not len(self._loose_edges) and not len(self._loose_points)
+
+    @property
+    def _sides(self) -> np.ndarray:
+        """(k, 3) int32: edges of the elements, -1 where there is none."""
+        return self._face_edges if self._has_faces_only else self._elements.sides
+
     @derived_from(_elements, _edge_table, vertex_limit)
     def _owner_bits(self) -> np.ndarray:
         return owner_bits(self)

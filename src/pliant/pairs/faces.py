@@ -8,7 +8,9 @@ from pliant.runtime.jit import kernel
 
 @kernel
 def name_faces(face, labels, wanted, pairs, count, out):
-    """Face ids of the wanted pairs of places, the smaller first: so segments are rounded alike, whatever the tree."""
+    """Face ids of the wanted pairs of places, the smaller first: so segments are rounded alike, whatever the tree.
+
+    labels: by place; of length 0 where all pairs are wanted."""
     kept = 0
     for p in range(count):
         i, j = pairs[p, 0], pairs[p, 1]

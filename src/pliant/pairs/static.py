@@ -8,8 +8,6 @@ only the pairs of which *all* elements are adjacent.)
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pliant.bounds.kdops import box, overlap
@@ -18,20 +16,20 @@ from pliant.mesh.cell_features import MOST_EDGE_EDGE, MOST_EDGES, MOST_VERTEX_FA
 from pliant.runtime.jit import bare_kernel, helper, in_line
 
 
-def space_for_edges(bounds: Any) -> Any:
-    """The bounds, with space for those of one edge and of all edges of an element."""
-    return bounds._replace(edges=np.empty((1 + MOST_EDGES, bounds.vertices.shape[1])))
-
-
 @bare_kernel
-def expand_static(owned, bounds, selection, first, vertex_face, edge_edge):
+def expand_static(owned, bounds, selection, first, boxes, vertex_face, edge_edge):
     """Feature pairs with overlapping bounds of element pairs (places), from the first one on, while there is space.
 
-    owned: features of the elements, by place; bounds: of vertices by id, space for those of edges, of owned faces, and
-    of elements; selection: labels by place, which of ``pairs=`` are wanted, pairs of elements, and how many. An element
-    may be paired with itself. Returns counts of VF, EE, pairs compared, and where to go on.
+    owned: features of the elements, by place; bounds: of vertices by id, owned edges or none, owned faces, and elements
+    by place; selection: labels by place, which of ``pairs=`` are wanted, pairs of elements, and how many; boxes: buffer
+    for the bounds of the edges of one element and of one more edge. An element may be paired with itself. Returns
+    counts of VF, EE, pairs compared, and where to go on.
+
+    Where there are no bounds of edges they are united here from those of their ends: few elements of a surface come so
+    far, and a table of all its edges was a sixth of the memory of a query.
     """
-    vertex_bounds, edge_bounds, place_bounds = bounds[0], bounds[1], bounds[3]
+    vertex_bounds, place_bounds, is_given = bounds.vertices, bounds.elements, len(bounds.edges) > 0
+    edge_bounds = bounds.edges if is_given else boxes
     labels, wanted, pairs, count = selection
     vf = ee = compared = 0
     for p in range(first, count):
@@ -44,25 +42,26 @@ def expand_static(owned, bounds, selection, first, vertex_face, edge_edge):
             vf, more = _vertices_against_faces(owned, bounds, i, j, vertex_face, vf)
             compared += more
             i, j = j, i
-        b_begin, b_end = owned.edge_start[j], owned.edge_start[j + 1]
+        b_begin, b_end, united = owned.edge_start[j], owned.edge_start[j + 1], is_given
         if b_begin == b_end:
             continue
-        have_theirs = False
         for a in range(owned.edge_start[i], owned.edge_start[i + 1]):
-            a0, a1 = owned.ends[a, 0], owned.ends[a, 1]
-            _bound_edge(vertex_bounds, a0, a1, edge_bounds, 0)
-            box_a = box(edge_bounds, 0)
-            if not overlap(box_a, edge_bounds, 0, place_bounds, j):
+            a0, a1 = np.uint32(owned.ends[a, 0]), np.uint32(owned.ends[a, 1])  # unsigned: without a look at the sign
+            if not is_given:
+                _unite(vertex_bounds, a0, a1, boxes, MOST_EDGES)
+            row = a if is_given else MOST_EDGES
+            box_a = box(edge_bounds, row)
+            if not overlap(box_a, edge_bounds, row, place_bounds, j):
                 continue
-            if not have_theirs:
-                for b in range(b_begin, b_end):
-                    _bound_edge(vertex_bounds, owned.ends[b, 0], owned.ends[b, 1], edge_bounds, 1 + b - b_begin)
-                have_theirs = True
+            for b in range(b_begin, b_begin if united else b_end):
+                b0, b1 = np.uint32(owned.ends[b, 0]), np.uint32(owned.ends[b, 1])
+                _unite(vertex_bounds, b0, b1, boxes, b - b_begin)
+            united = True
             compared += b_end - b_begin
             for b in range(a + 1 if i == j else b_begin, b_end):
-                b0, b1 = owned.ends[b, 0], owned.ends[b, 1]
+                b0, b1 = np.uint32(owned.ends[b, 0]), np.uint32(owned.ends[b, 1])
                 apart = a0 != b0 and a0 != b1 and a1 != b0 and a1 != b1
-                if apart and overlap(box_a, edge_bounds, 0, edge_bounds, 1 + b - b_begin):
+                if apart and overlap(box_a, edge_bounds, row, edge_bounds, b if is_given else b - b_begin):
                     one, other = owned.edge[a], owned.edge[b]
                     edge_edge[ee, 0], edge_edge[ee, 1] = min(one, other), max(one, other)
                     ee += 1
@@ -70,24 +69,24 @@ def expand_static(owned, bounds, selection, first, vertex_face, edge_edge):
 
 
 @helper
-def _bound_edge(vertex_bounds, v, w, out, i):
-    """Row i becomes the bounds of the edge v w."""
+def _unite(bounds, v, w, out, row):
+    """Bounds of both v and w, into a row."""
     in_line()
-    for c in range(0, out.shape[1], 2):
-        out[i, c] = min(vertex_bounds[v, c], vertex_bounds[w, c])
-        out[i, c + 1] = max(vertex_bounds[v, c + 1], vertex_bounds[w, c + 1])
+    for c in range(0, bounds.shape[1], 2):
+        out[row, c] = min(bounds[v, c], bounds[w, c])
+        out[row, c + 1] = max(bounds[v, c + 1], bounds[w, c + 1])
 
 
 @helper
 def _vertices_against_faces(owned, bounds, i, j, out, count):
     """Vertices of element i against faces of element j; returns how many pairs there are now, and how many compared."""
     in_line()
-    vertex_bounds, face_bounds, place_bounds = bounds[0], bounds[2], bounds[3]
+    vertex_bounds, face_bounds, place_bounds = bounds.vertices, bounds.faces, bounds.elements
     begin, end, compared = owned.face_start[j], owned.face_start[j + 1], 0
     if begin == end:
         return count, compared
     for k in range(owned.vertex_start[i], owned.vertex_start[i + 1]):
-        v = owned.vertex[k]
+        v = np.uint32(owned.vertex[k])
         box_v = box(vertex_bounds, v)
         compared += end - begin
         # Of an element with one face, its bounds are those of the face.
@@ -96,9 +95,9 @@ def _vertices_against_faces(owned, bounds, i, j, out, count):
         for f in range(begin, end):
             if (
                 overlap(box_v, vertex_bounds, v, face_bounds, f)
-                and v != owned.triangles[f, 0]
-                and v != owned.triangles[f, 1]
-                and v != owned.triangles[f, 2]
+                and v != np.uint32(owned.triangles[f, 0])
+                and v != np.uint32(owned.triangles[f, 1])
+                and v != np.uint32(owned.triangles[f, 2])
             ):
                 out[count, 0], out[count, 1] = v, owned.face[f]
                 count += 1

@@ -68,6 +68,7 @@ def flowing_cloth(triangles: int = 20_000, frames: int = 10, seed: int = 0) -> S
     return join("flowing_cloth", [(faces, x.reshape(frames, -1, 3))])
 
 
+_AT_ONCE = 1 << 20  # vertices that are draped at once: what that computes on the way is several times their positions
 # The ball has radius 1. The cloth leaves it at angle WRAP from the top, narrows to a waist, and flares to slope FLARE.
 CLOTH_WIDTH, WRAP, FLARE = 7.5, 2.35, 1.15
 
@@ -84,7 +85,8 @@ def twisted_cloth(triangles: int = 20_000, frames: int = 10, seed: int = 0) -> S
     nu, nv = grid_cells(max(2, triangles - len(ball_faces)))
     faces, uv = grid(nu, nv)
     h = CLOTH_WIDTH / nu
-    cloth, wobble = _twist(uv - (nu / 2, nv / 2), h, rng.uniform(0, 2 * math.pi, 4), frames)
+    uv -= nu / 2, nv / 2
+    cloth, wobble = _twist(uv, h, rng.uniform(0, 2 * math.pi, 4), frames)
     return join("twisted_cloth", [(faces, cloth), (ball_faces, ball + wobble[:, None])])
 
 
@@ -111,7 +113,11 @@ def _twist(cells: np.ndarray, h: float, phases: np.ndarray, frames: int) -> tupl
     """Positions (frames, n, 3) of a cloth whose vertices are at `cells` (n, 2) when spread out, in edges of length h
     from its middle; and of the center (frames, 3) of the ball below it.
     """
-    cloth = np.stack([_drape(h * cells, h, phases, k) for k in range(frames)])
+    cloth = np.empty((frames, len(cells), 3))
+    for k in range(frames):
+        for first in range(0, len(cells), _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            cloth[k, some] = _drape(h * cells[some], h, phases, k)
     # Around a small circle, so that in every step some side of the ball comes closer to the cloth.
     angle = 0.6 * np.arange(frames) + [[phases[0]], [phases[0] - math.pi / 2], [-math.pi / 2]]
     wobble = 0.4 * h * np.cos(angle.T)

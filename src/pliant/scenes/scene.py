@@ -46,9 +46,11 @@ def join(name: str, parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> Scene:
     """Make a scene of connected parts, each (faces (m, 3), frames (f, n, 3)), labelled in their order."""
     sizes = [frames.shape[1] for _, frames in parts]
     first_ids = np.cumsum([0, *sizes[:-1]], dtype=np.int64)
+    faces = np.concatenate([faces for faces, _ in parts])
+    faces += np.repeat(first_ids, [len(faces) for faces, _ in parts])[:, None]
     return Scene(
         name=name,
-        faces=np.concatenate([faces + first for (faces, _), first in zip(parts, first_ids)]),
+        faces=faces,
         frames=np.concatenate([frames for _, frames in parts], axis=1),
         objects=np.repeat(np.arange(len(parts), dtype=np.int64), sizes),
     )

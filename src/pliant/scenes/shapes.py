@@ -18,10 +18,12 @@ def grid(nu: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
     0..nu and 0..nv, row after row of constant first coordinate.
     """
     ids = np.arange((nu + 1) * (nv + 1), dtype=np.int64).reshape(nu + 1, nv + 1)
-    a, b, c, d = (q.ravel() for q in (ids[:-1, :-1], ids[1:, :-1], ids[1:, 1:], ids[:-1, 1:]))
-    faces = np.stack([a, b, c, a, c, d], axis=1).reshape(-1, 3)
-    u, v = np.meshgrid(np.arange(nu + 1.0), np.arange(nv + 1.0), indexing="ij")
-    return faces, np.stack([u.ravel(), v.ravel()], axis=1)
+    a, b, c, d = ids[:-1, :-1], ids[1:, :-1], ids[1:, 1:], ids[:-1, 1:]
+    faces, points = np.empty((nu, nv, 6), np.int64), np.empty((nu + 1, nv + 1, 2))  # filled in place: there may be many
+    for k, corner in enumerate((a, b, c, a, c, d)):
+        faces[:, :, k] = corner
+    points[:, :, 0], points[:, :, 1] = np.arange(nu + 1.0)[:, None], np.arange(nv + 1.0)
+    return faces.reshape(-1, 3), points.reshape(-1, 2)
 
 
 def weave(nu: int, nv: int, around: bool = False) -> tuple[np.ndarray, np.ndarray]:

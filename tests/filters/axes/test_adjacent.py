@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pliant.bounds.kdops import NO_PADDING
-from pliant.filters.axes.elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
+from pliant.filters.axes.elements import cull_elements, cull_resting_elements, scaled, scaled_ends
 from tests.reference import distances, queries
 
 COUNT = 400
@@ -32,10 +32,10 @@ def culled(corners, x0, x1, padding):
     pairs = np.arange(2 * COUNT, dtype=np.int32).reshape(COUNT, 2)
     largest = float(max(np.abs(x0).max(), np.abs(x1).max()))
     if x0 is x1:
-        points = gather_resting_corners(corners, x0, 1.0)
+        points = scaled(x0, 1.0)
         kept = cull_resting_elements(corners, points, largest, padding, pairs, COUNT, False)
     else:
-        points = gather_corners(corners, x0, x1, 1.0, 1.0)
+        points = scaled_ends(x0, x1, 1.0, 1.0)
         kept = cull_elements(corners, points, largest, padding, pairs, COUNT, False)
     out = np.ones(COUNT, bool)
     out[pairs[:kept, 0] // 2] = False

@@ -16,8 +16,9 @@ from pliant.arithmetic.vec3 import cross, dot, lerp, max_norm, sub
 from pliant.bounds.kdops import NO_PADDING
 from pliant.elementary.advance import DISTANCE_ERROR
 from pliant.filters.axes import features, lanes, triangle_features, triangles
-from pliant.filters.axes.cells import cull_cells, gather_cells
-from pliant.filters.axes.elements import cull_elements, gather_corners
+from pliant.filters.axes.cell_lanes import cull_small_cells
+from pliant.filters.axes.cells import cull_cells
+from pliant.filters.axes.elements import cull_elements, scaled_ends
 from pliant.filters.axes.separation import ALLOWED, AXIS_ERROR, length_above
 from tests.reference.rounding import coordinate, corners, exact, point, worst_share
 
@@ -263,7 +264,7 @@ def gap_along_normals(a, b):
     return best
 
 
-@pytest.mark.parametrize("filter_of", ["elements", "cells"])
+@pytest.mark.parametrize("filter_of", ["elements", "cells", "lanes"])
 def test_element_filters_leave_room_for_positions_that_are_rounded(filter_of):
     """A safe step verifies rounded positions of what its filters leave: what they cull has to stay free as well.
 
@@ -276,12 +277,15 @@ def test_element_filters_leave_room_for_positions_that_are_rounded(filter_of):
     flat = x0.reshape(-1, 3), x1.reshape(-1, 3)
     largest = float(max(np.abs(flat[0]).max(), np.abs(flat[1]).max()))
     if filter_of == "elements":
-        points = gather_corners(corners, *flat, HORIZON, 1.0)
+        points = scaled_ends(*flat, HORIZON, 1.0)
         kept = cull_elements(corners, points, largest, NO_PADDING, pairs, PAIRS, True)
     else:
         cells = pliant.VolumeMesh({"tetra": corners}).cell_table
-        points = gather_cells(cells, *flat, HORIZON, 1.0)
-        kept = cull_cells(cells, points, largest, NO_PADDING, pairs, PAIRS, False)
+        points = scaled_ends(*flat, HORIZON, 1.0)
+        if filter_of == "cells":
+            kept = cull_cells(cells, points, largest, NO_PADDING, pairs, PAIRS, False)
+        else:
+            kept = cull_small_cells(cells, points, NO_PADDING, pairs, PAIRS, False)
     culled = np.setdiff1d(np.arange(0, 2 * PAIRS, 2), pairs[:kept, 0])
     assert 0.1 * PAIRS < len(culled) < 0.9 * PAIRS
     pairs = np.stack((culled, culled + 1), axis=1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.filters.axes.elements import cull_elements, cull_resting_elements, gather_corners, gather_resting_corners
+from pliant.filters.axes.elements import cull_elements, cull_resting_elements, scaled, scaled_ends
 from pliant.filters.axes.triangles import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
 from pliant.runtime.arrays import NonFiniteError
 from pliant.scenes.triangle_pairs import random_pairs
@@ -123,10 +123,10 @@ def kept_elements(x0, x1, gap=0.0):
     padding = np.full(2 * len(x0), 0.5 * gap * factor) if gap else np.empty(0)
     x0, x1 = x0.reshape(-1, 3), None if x1 is None else x1.reshape(-1, 3)
     if x1 is None:
-        points = gather_resting_corners(corners, x0, factor)
+        points = scaled(x0, factor)
         count = cull_resting_elements(corners, points, largest * factor, padding, pairs, len(pairs), False)
     else:
-        points = gather_corners(corners, x0, x1, 1.0, factor)
+        points = scaled_ends(x0, x1, 1.0, factor)
         count = cull_elements(corners, points, largest * factor, padding, pairs, len(pairs), False)
     assert len(np.unique(pairs[:count, 0])) == count
     return count

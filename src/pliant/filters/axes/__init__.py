@@ -18,5 +18,6 @@ is a choice of L, and here:
              Table 2               all of them, for two triangles                   ``triangle_features``
   ours                             elements that share a vertex                     ``adjacent``
                                    from centre to centre, with over-relaxation      ``separation``, ``lanes``
+                                   the same, for tetrahedra and shells              ``cell_lanes``
                                    axes that change in the course of the motion     ``triangles``
 """

@@ -51,26 +51,31 @@ def common_corners(corners, i, j):
 
 
 @helper
-def apart_but_for_common(points, pair, common, largest, gap):
+def apart_but_for_common(corners, points, pair, common, largest, gap):
     """Features of adjacent elements at rest that do not share a vertex are apart, by more than the gap.
 
-    points: (k, 9); common: from ``common_corners``. ``adjacent_lanes`` has the same for elements that move.
+    points: (n, 3) of the vertices; common: from ``common_corners``. ``adjacent_lanes`` has the same for elements that
+    move.
     """
     in_line()
     shared = SHARED[common]
-    kind, of_i, of_j = shared & 3, 3 * ((shared >> 2) & 3), 3 * (shared >> 4)
+    kind, of_i, of_j = shared & 3, (shared >> 2) & 3, shared >> 4
+    a, d = _from(corners, points, pair[0], of_i), _from(corners, points, pair[1], of_j)
     if kind == VERTEX:
-        return _apart_but_for_vertex(
-            _point(points, pair[0], of_i),
-            (_point(points, pair[0], (of_i + 3) % 9), _point(points, pair[0], (of_i + 6) % 9)),
-            (_point(points, pair[1], (of_j + 3) % 9), _point(points, pair[1], (of_j + 6) % 9)), largest, gap,
-        )  # fmt: skip
-    if kind == SIDE:
-        return _apart_but_for_side(
-            _point(points, pair[0], (of_i + 3) % 9), _point(points, pair[0], (of_i + 6) % 9),
-            _point(points, pair[0], of_i), _point(points, pair[1], of_j), largest, gap,
-        )  # fmt: skip
-    return False
+        return _apart_but_for_vertex(a[0], (a[1], a[2]), (d[1], d[2]), largest, gap)
+    return kind == SIDE and _apart_but_for_side(a[1], a[2], a[0], d[0], largest, gap)
+
+
+@helper
+def _from(corners, points, i, first):
+    """The corners of element i, the named one first."""
+    in_line()
+    second, third = first + 1 if first < 2 else 0, first - 1 if first > 0 else 2
+    return (
+        _point(points, np.uint32(corners[i, first])),  # unsigned: without a look at the sign
+        _point(points, np.uint32(corners[i, second])),
+        _point(points, np.uint32(corners[i, third])),
+    )
 
 
 @helper
@@ -114,5 +119,5 @@ def _in_a_row(p, q, r, s, axis):
 
 
 @helper
-def _point(points, i, k):
-    return points[i, k], points[i, k + 1], points[i, k + 2]
+def _point(points, v):
+    return points[v, 0], points[v, 1], points[v, 2]

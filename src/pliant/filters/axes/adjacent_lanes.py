@@ -23,6 +23,7 @@ from pliant.filters.axes.lanes import (
     THRESHOLD,
     groups_of,
     least_of,
+    load_corner,
     lower,
     set_thresholds,
 )
@@ -32,22 +33,22 @@ _TILT = np.float32(TILT)
 
 
 @helper
-def keep_fans(points, padding, held, block, pairs, kept):
+def keep_fans(corners, points, padding, held, block, pairs, kept):
     """Note those of some pairs with a vertex in common that no axis separates but for it after the pairs that are kept;
     returns how many these are then.
 
     held : (k, 4) the elements, and which corner of either is the common one
     """
-    _load(points, padding, held, block)
+    _load(corners, points, padding, held, block)
     _mark_fans(block, groups_of(len(held)))
     return _keep_unmarked(block, held, pairs, kept)
 
 
 @helper
-def keep_hinges(points, padding, held, block, pairs, kept):
+def keep_hinges(corners, points, padding, held, block, pairs, kept):
     """The same for pairs with a side in common; held : (k, 4) the elements, and the corner of either that is not on
     it."""
-    _load(points, padding, held, block)
+    _load(corners, points, padding, held, block)
     _mark_hinges(block, groups_of(len(held)))
     return _keep_unmarked(block, held, pairs, kept)
 
@@ -61,27 +62,22 @@ def _keep_unmarked(block, held, pairs, kept):
 
 
 @helper
-def _load(points, padding, held, block):
+def _load(corners, points, padding, held, block):
     """Coordinates relative to the named corner of the first element, which comes first of either, in place of the
     threshold how far away it is, and how far both elements go around themselves."""
     one_copy()
     for lane in range(len(held)):
         i, j, of_i, of_j = held[lane, 0], held[lane, 1], held[lane, 2], held[lane, 3]
-        x, y, z = points[i, 3 * of_i], points[i, 3 * of_i + 1], points[i, 3 * of_i + 2]
+        v = np.uint32(corners[i, of_i])
+        origin = points[v, 0], points[v, 1], points[v, 2]
         for c in range(3):
             p, q = of_i + c, of_j + c
-            p, q = 3 * (p - 3 if p > 2 else p), 3 * (q - 3 if q > 2 else q)
-            for end in range(2):
-                row = (3 * c + 18 * end) * LANES + lane
-                block[row] = np.float32(points[i, p + 9 * end] - x)
-                block[row + LANES] = np.float32(points[i, p + 9 * end + 1] - y)
-                block[row + 2 * LANES] = np.float32(points[i, p + 9 * end + 2] - z)
-                block[row + 9 * LANES] = np.float32(points[j, q + 9 * end] - x)
-                block[row + 10 * LANES] = np.float32(points[j, q + 9 * end + 1] - y)
-                block[row + 11 * LANES] = np.float32(points[j, q + 9 * end + 2] - z)
+            p, q = p - 3 if p > 2 else p, q - 3 if q > 2 else q
+            load_corner(points, np.uint32(corners[i, p]), origin, block, 3 * c * LANES + lane, 18 * LANES)
+            load_corner(points, np.uint32(corners[j, q]), origin, block, (9 + 3 * c) * LANES + lane, 18 * LANES)
         gap = padding[i] + padding[j] if len(padding) > 0 else 0.0
         block[BEST + lane], block[RADII + lane] = NEVER, np.float32(gap) * ABOVE
-        block[THRESHOLD + lane] = np.float32(max_norm((x, y, z)))
+        block[THRESHOLD + lane] = np.float32(max_norm(origin))
     set_thresholds(block, len(held), 0.0)
 
 

@@ -24,6 +24,7 @@ from pliant.filters.axes.lanes import (
     RADII,
     THRESHOLD,
     groups_of,
+    load_corner,
     name_centres,
     over_relax,
     set_thresholds,
@@ -36,52 +37,37 @@ from pliant.runtime.threads import SERIAL, ThreadPool
 _CORRECTIONS = 4  # of the few axes that are left when that between the centres is corrected once
 
 
-def gather_corners(
-    corners: np.ndarray, x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, pool: ThreadPool = SERIAL,
-    new: New = np.empty,
-) -> np.ndarray:  # fmt: skip
-    """(k, 18) start and end positions of the three corners of every element: what the test loads, in one piece.
+def scaled_ends(
+    x0: np.ndarray, x1: np.ndarray, horizon: float, factor: float, pool: ThreadPool = SERIAL, new: New = np.empty
+) -> np.ndarray:
+    """(n, 6) start and end of every vertex, side by side: what the test loads of a corner.
 
     factor: a power of two that brings the largest coordinate near 1.
     """
-    out = new((len(corners), 18))
-    pool.run_range(lambda a, b: _gather_corners(corners, x0, x1, horizon, factor, out, a, b), len(corners))
+    out = new((len(x0), 6))
+    pool.run_range(lambda a, b: _scale_ends(x0, x1, horizon, factor, out, a, b), len(x0))
     return out
 
 
-def gather_resting_corners(
-    corners: np.ndarray, x: np.ndarray, factor: float, pool: ThreadPool = SERIAL, new: New = np.empty
-) -> np.ndarray:
-    """(k, 9) the same where nothing moves: positions of the three corners."""
-    out = new((len(corners), 9))
-    pool.run_range(lambda a, b: _gather_resting_corners(corners, x, factor, out, a, b), len(corners))
-    return out
+def scaled(x: np.ndarray, factor: float, new: New = np.empty) -> np.ndarray:
+    """(n, 3) the same where nothing moves: one position of every vertex."""
+    return np.multiply(x, factor, out=new((len(x), 3)))
 
 
 @kernel
-def _gather_resting_corners(corners, x, factor, out, begin, end_of_range):
-    for i in range(begin, end_of_range):
-        for c in range(3):
-            for k in range(3):
-                out[i, 3 * c + k] = x[corners[i, c], k] * factor
-
-
-@kernel
-def _gather_corners(corners, x0, x1, horizon, factor, out, begin, end_of_range):
-    for i in range(begin, end_of_range):
-        for c in range(3):
-            v = corners[i, c]
-            for k in range(3):
-                start, end = x0[v, k] * factor, x1[v, k] * factor
-                out[i, 3 * c + k] = start
-                out[i, 9 + 3 * c + k] = end if horizon == 1.0 else (1.0 - horizon) * start + horizon * end
+def _scale_ends(x0, x1, horizon, factor, out, begin, end_of_range):
+    for v in range(begin, end_of_range):
+        for k in range(3):
+            start, end = x0[v, k] * factor, x1[v, k] * factor
+            out[v, k] = start
+            out[v, 3 + k] = end if horizon == 1.0 else (1.0 - horizon) * start + horizon * end
 
 
 @kernel
 def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
     """Move the pairs of elements (places) that no axis separates to the front; returns how many there are.
 
-    corners: (k, 3) vertices; points: from gather_corners; largest: their largest coordinate; padding: (k,) how far
+    corners: (k, 3) vertices; points: from scaled_ends; largest: their largest coordinate; padding: (k,) how far
     around it an element goes, or none. by_planes: only the normals at the start are tried, which is Corollary 6.2 of
     paper 002: during the whole motion all corners of one are on one side of the plane of the other. What has no normal,
     a loose edge or point, has no plane, but can be on one side of another's.
@@ -89,17 +75,17 @@ def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
     block, held, kept = np.empty(BLOCK, np.float32), np.empty((LANES, 2), np.int32), 0
     left, more = np.empty((2 * LANES, 2), np.int32), 0  # of those that the line between the centres leaves
     fans, hinges, fan_count, hinge_count = np.empty((2 * LANES, 4), np.int32), np.empty((2 * LANES, 4), np.int32), 0, 0
-    few, parts = False, points.reshape(-1, 6)  # are adjacent
+    few = False  # are adjacent
     for first in range(0, count, LANES):
         lanes = min(LANES, count - first)
         for lane in range(lanes):
             i, j = pairs[first + lane, 0], pairs[first + lane, 1]
             held[lane, 0], held[lane, 1] = i, j
-            for part in range(3):
-                prefetch(parts, 3 * i + part)
-                prefetch(parts, 3 * j + part)
+            for c in range(3):
+                prefetch(points, np.uint32(corners[i, c]))
+                prefetch(points, np.uint32(corners[j, c]))
         # Most of the others are settled by the line between the centres, for less than it takes to tell them apart.
-        rest = _keep_inseparable(points, padding, held[:lanes], block) if few and not by_planes else lanes
+        rest = _keep_inseparable(corners, points, padding, held[:lanes], block) if few and not by_planes else lanes
         separate = 0
         for lane in range(rest):  # every list gets it, and one of them counts it: no branch that could be mistaken
             i, j = held[lane, 0], held[lane, 1]
@@ -115,22 +101,23 @@ def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
             hinge_count += kind == SIDE
         if fan_count >= LANES:
             fan_count -= LANES
-            kept = keep_fans(points, padding, fans[fan_count : fan_count + LANES], block, pairs, kept)
+            kept = keep_fans(corners, points, padding, fans[fan_count : fan_count + LANES], block, pairs, kept)
         if hinge_count >= LANES:
             hinge_count -= LANES
-            kept = keep_hinges(points, padding, hinges[hinge_count : hinge_count + LANES], block, pairs, kept)
+            kept = keep_hinges(corners, points, padding, hinges[hinge_count : hinge_count + LANES], block, pairs, kept)
         few, not_tried = 2 * (rest - separate) < lanes, not few
         if not_tried and not by_planes:
-            separate = _keep_inseparable(points, padding, held[:separate], block)
+            separate = _keep_inseparable(corners, points, padding, held[:separate], block)
         for lane in range(separate):
             left[more, 0], left[more, 1] = held[lane, 0], held[lane, 1]
             more += 1
         if more >= LANES:
             more -= LANES
-            kept = _cull_held(points, largest, padding, left[more : more + LANES], block, by_planes, pairs, kept)
-    kept = keep_fans(points, padding, fans[:fan_count], block, pairs, kept)
-    kept = keep_hinges(points, padding, hinges[:hinge_count], block, pairs, kept)
-    return _cull_held(points, largest, padding, left[:more], block, by_planes, pairs, kept)
+            some = left[more : more + LANES]
+            kept = _cull_held(corners, points, largest, padding, some, block, by_planes, pairs, kept)
+    kept = keep_fans(corners, points, padding, fans[:fan_count], block, pairs, kept)
+    kept = keep_hinges(corners, points, padding, hinges[:hinge_count], block, pairs, kept)
+    return _cull_held(corners, points, largest, padding, left[:more], block, by_planes, pairs, kept)
 
 
 @helper
@@ -139,11 +126,11 @@ def _note(held, lane, i, j, shared):
 
 
 @helper
-def _keep_inseparable(points, padding, pairs, block):
+def _keep_inseparable(corners, points, padding, pairs, block):
     """Move the pairs that the line between the centres, corrected once, does not separate to the front; returns how
     many there are."""
     one_copy()
-    _relax_centres(points, padding, pairs, block, 1)
+    _relax_centres(corners, points, padding, pairs, block, 1)
     kept = 0
     for lane in range(len(pairs)):
         pairs[kept, 0], pairs[kept, 1] = pairs[lane, 0], pairs[lane, 1]
@@ -152,17 +139,18 @@ def _keep_inseparable(points, padding, pairs, block):
 
 
 @helper
-def _cull_held(points, largest, padding, held, block, by_planes, pairs, kept):
+def _cull_held(corners, points, largest, padding, held, block, by_planes, pairs, kept):
     """Note those that no axis separates after the pairs that are kept; returns how many these are then."""
     one_copy()
     if not by_planes:
-        _relax_centres(points, padding, held, block, _CORRECTIONS)
+        _relax_centres(corners, points, padding, held, block, _CORRECTIONS)
     for lane in range(len(held)):
         if not by_planes and block[BEST + lane] > ONE:
             continue
         i, j = held[lane, 0], held[lane, 1]
-        gap, a, b = _gap(padding, i, j), _corners(points, i, 0), _corners(points, j, 0)
-        ends, between = (_corners(points, i, 9), _corners(points, j, 9)), _between(a, b)
+        gap, a, b = _gap(padding, i, j), _corners(corners, points, i, 0), _corners(corners, points, j, 0)
+        ends = _corners(corners, points, i, 3), _corners(corners, points, j, 3)
+        between = _between(a, b)
         # Where all of b is beyond a along a normal, so are the centres: the other way need not be tried.
         if _moving_apart(a, b, ends, _towards(between, _normal(a)), largest, gap) or _moving_apart(
             a, b, ends, _towards(between, _normal(b)), largest, gap
@@ -181,7 +169,7 @@ def _gap(padding, i, j):
 
 @kernel
 def cull_resting_elements(corners, points, largest, padding, pairs, count, by_planes):
-    """``cull_elements`` where nothing moves: start and end are one, (k, 9) points, and so is all that is evaluated.
+    """``cull_elements`` where nothing moves: start and end are one, (n, 3) points, and so is all that is evaluated.
 
     One after the other: half of the pairs have a corner in common, and over-relaxation takes little of the rest.
     """
@@ -190,9 +178,9 @@ def cull_resting_elements(corners, points, largest, padding, pairs, count, by_pl
         i, j = pairs[p, 0], pairs[p, 1]
         common, gap = common_corners(corners, i, j), _gap(padding, i, j)
         if common > 0:
-            surely_apart = not by_planes and apart_but_for_common(points, (i, j), common, largest, gap)
+            surely_apart = not by_planes and apart_but_for_common(corners, points, (i, j), common, largest, gap)
         else:
-            a, b = _corners(points, i, 0), _corners(points, j, 0)
+            a, b = _corners(corners, points, i, 0), _corners(corners, points, j, 0)
             between = _between(a, b)
             surely_apart = (
                 (not by_planes and _resting_apart(a, b, between, largest, gap))
@@ -209,10 +197,10 @@ def cull_resting_elements(corners, points, largest, padding, pairs, count, by_pl
 
 
 @helper
-def _relax_centres(points, padding, pairs, block, times):
+def _relax_centres(corners, points, padding, pairs, block, times):
     """Which of up to LANES pairs the line between the centres keeps apart, as it is or corrected so many times."""
     groups = groups_of(len(pairs))
-    _load(points, padding, pairs, block)
+    _load(corners, points, padding, pairs, block)
     set_thresholds(block, len(pairs), 0.0)
     name_centres(block, groups)
     for _ in range(times + 1):
@@ -220,37 +208,38 @@ def _relax_centres(points, padding, pairs, block, times):
 
 
 @helper
-def _load(points, padding, pairs, block):
+def _load(corners, points, padding, pairs, block):
     """Coordinates relative to the first corner of the first element, in place of the threshold how far away it is, and
     how far both elements go around themselves."""
     one_copy()
     for lane in range(len(pairs)):
         i, j = pairs[lane, 0], pairs[lane, 1]
-        x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        for c in range(6):  # three at the start, three at the end
-            row = (3 * c if c < 3 else 9 + 3 * c) * LANES + lane
-            block[row] = np.float32(points[i, 3 * c] - x)
-            block[row + LANES] = np.float32(points[i, 3 * c + 1] - y)
-            block[row + 2 * LANES] = np.float32(points[i, 3 * c + 2] - z)
-            block[row + 9 * LANES] = np.float32(points[j, 3 * c] - x)
-            block[row + 10 * LANES] = np.float32(points[j, 3 * c + 1] - y)
-            block[row + 11 * LANES] = np.float32(points[j, 3 * c + 2] - z)
+        origin = _point(points, np.uint32(corners[i, 0]), 0)
+        for c in range(3):
+            load_corner(points, np.uint32(corners[i, c]), origin, block, 3 * c * LANES + lane, 18 * LANES)
+            load_corner(points, np.uint32(corners[j, c]), origin, block, (9 + 3 * c) * LANES + lane, 18 * LANES)
         block[BEST + lane], block[RADII + lane] = NEVER, np.float32(_gap(padding, i, j)) * ABOVE
-        block[THRESHOLD + lane] = np.float32(max_norm((x, y, z)))
+        block[THRESHOLD + lane] = np.float32(max_norm(origin))
 
 
 # ---- one after the other
 
 
 @helper
-def _corners(points, i, first):
-    """The three corners of element i, whose numbers begin with the first; where it moves, those of the end with 9."""
+def _corners(corners, points, i, first):
+    """The three corners of element i, from the first of the numbers of each: 0, or 3 for the end of the motion."""
     in_line()
     return (
-        (points[i, first], points[i, first + 1], points[i, first + 2]),
-        (points[i, first + 3], points[i, first + 4], points[i, first + 5]),
-        (points[i, first + 6], points[i, first + 7], points[i, first + 8]),
+        _point(points, np.uint32(corners[i, 0]), first),
+        _point(points, np.uint32(corners[i, 1]), first),
+        _point(points, np.uint32(corners[i, 2]), first),
     )
+
+
+@helper
+def _point(points, v, first):
+    in_line()
+    return points[v, first], points[v, first + 1], points[v, first + 2]
 
 
 @helper

@@ -64,20 +64,40 @@ def groups_of(lanes):
 def set_thresholds(block, lanes, tolerance):
     """What projections have to be apart by, per |L|_1: infinite where coordinates are too large or too small, or not
     finite. Returns how many are too large or not finite."""
-    of_extent, allowed, odd = np.float32(2.0 * MARGIN * tolerance + ALLOWED) + AXIS_ERROR, np.float32(ALLOWED), 0
+    of_extent, odd = np.float32(2.0 * MARGIN * tolerance + ALLOWED) + AXIS_ERROR, 0
     for i in range(lanes):
-        largest, total = _sizes(block, i)
-        later, more = _sizes(block, 18 * LANES + i)
-        largest, total = later if later > largest else largest, total + more
-        threshold = (of_extent * largest + allowed * (block[THRESHOLD + i] + block[RADII + i])) * ABOVE
-        finite = total < _TOO_LARGE  # false for NaN too
-        block[THRESHOLD + i] = threshold if finite and largest > _SMALLEST else np.float32(np.inf)
-        odd += not finite
+        largest, total = sizes_of(block, i)
+        later, more = sizes_of(block, 18 * LANES + i)
+        odd += not set_threshold(block, i, of_extent, later if later > largest else largest, total + more)
     return odd
 
 
 @helper
-def _sizes(block, i):
+def set_threshold(block, i, of_extent, largest, total):
+    """Of one pair whose largest coordinate and the sum of all are known; False where that is too large or not
+    finite."""
+    in_line()
+    threshold = (of_extent * largest + np.float32(ALLOWED) * (block[THRESHOLD + i] + block[RADII + i])) * ABOVE
+    finite = total < _TOO_LARGE  # false for NaN too
+    block[THRESHOLD + i] = threshold if finite and largest > _SMALLEST else np.float32(np.inf)
+    return finite
+
+
+@helper
+def load_corner(points, v, origin, block, row, later):
+    """Where vertex v is from the origin at the start, and so many rows later at the end; points : (n, 6) start and end;
+    v : unsigned, which needs no look at its sign."""
+    in_line()
+    block[row] = np.float32(points[v, 0] - origin[0])
+    block[row + LANES] = np.float32(points[v, 1] - origin[1])
+    block[row + 2 * LANES] = np.float32(points[v, 2] - origin[2])
+    block[row + later] = np.float32(points[v, 3] - origin[0])
+    block[row + later + LANES] = np.float32(points[v, 4] - origin[1])
+    block[row + later + 2 * LANES] = np.float32(points[v, 5] - origin[2])
+
+
+@helper
+def sizes_of(block, i):
     """The largest and the sum of 18 coordinates."""
     in_line()
     largest = total = np.float32(0.0)
@@ -95,11 +115,11 @@ def name_centres(block, groups):
     for k in range(3):
         for lane in range(AT_ONCE * groups):
             i = k * LANES + lane
-            block[AXIS + i] = _between_centres(block, i) + _between_centres(block, 18 * LANES + i)
+            block[AXIS + i] = between_centres(block, i) + between_centres(block, 18 * LANES + i)
 
 
 @helper
-def _between_centres(block, i):
+def between_centres(block, i):
     a = block[i] + block[3 * LANES + i] + block[6 * LANES + i]
     return (block[9 * LANES + i] + block[12 * LANES + i] + block[15 * LANES + i]) - a
 
@@ -111,28 +131,40 @@ def over_relax(block, groups):
     one_copy()
     for i in range(AT_ONCE * groups):
         axis = block[AXIS + i], block[AXIS + LANES + i], block[AXIS + 2 * LANES + i]
-        now, at_end = _closest(block, i, axis), _closest(block, 18 * LANES + i, axis)
-        later = at_end[0] < now[0]
-        gap = at_end[0] if later else now[0]
-        x, y, z = at_end[1] if later else now[1], at_end[2] if later else now[2], at_end[3] if later else now[3]
-        block[BEST + i] = ALWAYS if gap > least_of(block, i, axis) else block[BEST + i]
-        # Not finite where they touch: such an axis proves nothing.
-        by = _OVER_RELAXATION * gap / dot((x, y, z), (x, y, z))
-        block[AXIS + i] = axis[0] - by * x
-        block[AXIS + LANES + i] = axis[1] - by * y
-        block[AXIS + 2 * LANES + i] = axis[2] - by * z
+        correct_axis(block, i, axis, _closest(block, i, axis), _closest(block, 18 * LANES + i, axis))
+
+
+@helper
+def correct_axis(block, i, axis, now, at_end):
+    """One of them; now, at_end : how far b is beyond a along it, and the vector between the corners that say so."""
+    in_line()
+    later = at_end[0] < now[0]
+    gap = at_end[0] if later else now[0]
+    x, y, z = at_end[1] if later else now[1], at_end[2] if later else now[2], at_end[3] if later else now[3]
+    block[BEST + i] = ALWAYS if gap > least_of(block, i, axis) else block[BEST + i]
+    # Not finite where they touch: such an axis proves nothing.
+    by = _OVER_RELAXATION * gap / dot((x, y, z), (x, y, z))
+    block[AXIS + i] = axis[0] - by * x
+    block[AXIS + LANES + i] = axis[1] - by * y
+    block[AXIS + 2 * LANES + i] = axis[2] - by * z
 
 
 @helper
 def _closest(block, i, axis):
     """(how far b is beyond a along the axis, the vector between the corners that say so), rows beginning at i."""
     in_line()
-    a, b = _furthest(block, i, axis), _furthest(block, 9 * LANES + i, (-axis[0], -axis[1], -axis[2]))
+    return from_a_to_b(furthest(block, i, axis), furthest(block, 9 * LANES + i, (-axis[0], -axis[1], -axis[2])))
+
+
+@helper
+def from_a_to_b(a, b):
+    """From the furthest corner of a to that of b the other way: how far, and the vector."""
+    in_line()
     return -b[0] - a[0], b[1] - a[1], b[2] - a[2], b[3] - a[3]
 
 
 @helper
-def _furthest(block, i, axis):
+def furthest(block, i, axis):
     """(how far, x, y, z) of that corner of a triangle, rows beginning at i, that is furthest along the axis."""
     in_line()
     p = block[i], block[LANES + i], block[2 * LANES + i]
