@@ -61,7 +61,7 @@ class Case:
 
     @property
     def held_out(self) -> bool:
-        """Nobody may choose parameters by what becomes of this one."""
+        """Parameters are not to be chosen by what becomes of this one."""
         return is_held_out(self.seed)
 
     @cached_property
