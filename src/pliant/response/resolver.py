@@ -88,6 +88,7 @@ class Resolver:
         self._search = NearSearch(self._detector)
         self._near: Near | None = None
         self._asked_by: str | None = None
+        self._is_quiet = False  # whoever asks has chosen the thickness, not a user
 
     def __repr__(self) -> str:
         return f"Resolver({self.mesh!r}, thickness={self._options.thickness:g})"
@@ -241,7 +242,8 @@ class Resolver:
             known = self._near = self._search.within(ends.x0, within, queries.progress)
         queries.among = self._pairs_of(known)
         near, within = self._search.few(known, within)
-        if within < self._within(ends.x0) and (self._options.thickness or self._options.distance_kept):
+        is_told = not self._is_quiet and (self._options.thickness or self._options.distance_kept)
+        if within < self._within(ends.x0) and is_told:
             self._warn_of_thickness()
         tested = self._detector._at_rest.topology.tested
         usable = (near.distance > 0.0) & (near.distance <= within)

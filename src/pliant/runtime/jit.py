@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import Any, TypeVar
 
 from llvmlite import ir
@@ -101,12 +102,33 @@ def compile_once(kernel: Any, types: tuple[Any, ...], patience: float = PATIENCE
 
     With no patience, what another process is compiling is left to that one.
     """
-    if kernel._cache.cache_path is None:
-        return type(kernel).compile(kernel, types)
-    claim = Path(kernel._cache.cache_path, f"{kernel.py_func.__qualname__}.claim")
-    # The lock of this process first, as everywhere else: two threads that take two locks take them in one order.
-    with global_compiler_lock, claimed(claim, patience) as is_mine:
-        return type(kernel).compile(kernel, types) if is_mine or patience else None
+    with COMPILING.counted():
+        if kernel._cache.cache_path is None:
+            return type(kernel).compile(kernel, types)
+        claim = Path(kernel._cache.cache_path, f"{kernel.py_func.__qualname__}.claim")
+        # The lock of this process first, as everywhere else: two threads that take two locks take them in one order.
+        with global_compiler_lock, claimed(claim, patience) as is_mine:
+            return type(kernel).compile(kernel, types) if is_mine or patience else None
+
+
+class _Compiling:
+    """Seconds that this process has waited for kernels to be loaded or compiled: no limit of seconds counts them."""
+
+    def __init__(self) -> None:
+        self.seconds, self._depth = 0.0, 0
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        began, self._depth = perf_counter(), self._depth + 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            if not self._depth:  # kernels that kernels call are part of them
+                self.seconds += perf_counter() - began
+
+
+COMPILING = _Compiling()
 
 
 def helper(function: F) -> F:

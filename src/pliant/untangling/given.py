@@ -71,6 +71,15 @@ class Given(NamedTuple):
             thread_count(options["threads"]),
         )  # fmt: skip
 
+    def scaled(self, exponent: int) -> Given:
+        """All lengths times a power of two."""
+        if exponent == 0:
+            return self
+        reference = None if self.reference is None else np.ldexp(self.reference, exponent)
+        return self._replace(
+            x=np.ldexp(self.x, exponent), reference=reference, max_move=float(np.ldexp(self.max_move, exponent))
+        )
+
     def require_free_reference(self, detector: Detector) -> None:
         """Raises TangledError; pairs of fixed faces are nobody's business."""
         assert self.reference is not None

@@ -52,6 +52,7 @@ class _Steps:
             window.mesh, inverse_mass=np.where(window.held, 0.0, 1.0), tangled="keep" if keeps else "raise",
             thickness=THICKNESS * float(np.median(window.size)), threads=window.threads,
         )  # fmt: skip
+        self._resolver._is_quiet = True
 
     def towards(self, x: np.ndarray, aim: np.ndarray, sweeps: int) -> np.ndarray:
         """From x to near aim, with edges restored in so many sweeps."""

@@ -9,10 +9,12 @@ import numpy as np
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import weld
 from pliant.queries.enclosures import enclosed
+from pliant.runtime.arrays import OpenSurfaceError
 from pliant.untangling.given import Given
 from pliant.untangling.judging import areas
 
 _NEARLY = 0.03  # of its area at most is missing in a surface that is nearly closed
+_OPEN = 0.75  # of its area, and more, is missing in a surface that encloses nothing; half of it in a hemisphere
 _SAMPLES = 64  # points that decide which way an open layer is turned
 
 
@@ -75,7 +77,9 @@ def _turned(faces: np.ndarray, x: np.ndarray) -> int:
 
 def _inner_points(given: Given, turned: np.ndarray) -> np.ndarray | None:
     """Some vertices of the innermost closed layer; None without one."""
-    in_layer = (given.layer >= 0) & (turned[np.maximum(given.objects, 0)] != 0)
+    in_layer = given.layer >= 0
+    if len(turned):
+        in_layer &= turned[np.maximum(given.objects, 0)] != 0
     if not in_layer.any():
         return None
     lowest = np.flatnonzero(in_layer & (given.layer == given.layer[in_layer].min()))
@@ -111,7 +115,7 @@ def enclosures_of(given: Given, sides: Sides) -> list[Enclosure]:
     none = np.empty(0, np.int64)
     if given.outside_of:
         others = np.flatnonzero(used & ~np.isin(given.objects, given.outside_of))
-        parts = [_outwards(closed(faces[of_face == label], given.x), given.x) for label in given.outside_of]
+        parts = [_outwards(_enclosing(faces[of_face == label], given.x, label), given.x) for label in given.outside_of]
         found.append(Enclosure(np.concatenate(parts), others, none))
     for label in np.unique(of_face[(sides.solid != 0) & (given.layer[faces[:, 0]] >= 0)]):
         own = faces[of_face == label]
@@ -120,6 +124,18 @@ def enclosures_of(given: Given, sides: Sides) -> list[Enclosure]:
         if label not in given.outside_of and (outside.any() or inside.any()):
             found.append(Enclosure(closed(own, given.x), np.flatnonzero(outside), np.flatnonzero(inside)))
     return found
+
+
+def _enclosing(faces: np.ndarray, x: np.ndarray, label: int) -> np.ndarray:
+    """Closed; raises OpenSurfaceError where most of what would enclose something is missing, as of a sheet."""
+    with_caps = closed(faces, x)
+    own, caps = areas(faces, x).sum(), areas(with_caps[len(faces) :], x).sum()
+    if caps > _OPEN * own:
+        raise OpenSurfaceError(
+            f"outside_of names object {label}, which encloses nothing: to close it takes {100.0 * caps / own:.0f} % of "
+            "its area. Name closed objects, or say what is outside of what by layers"
+        )
+    return with_caps
 
 
 def _outwards(faces: np.ndarray, x: np.ndarray) -> np.ndarray:

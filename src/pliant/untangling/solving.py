@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.runtime.clocks import Clock
-from pliant.untangling.judging import Limits, beyond
+from pliant.untangling.judging import Limits, areas, beyond
 from pliant.untangling.lifting import Whole
 from pliant.untangling.plans import Reached, by_fairing, by_regions
 from pliant.untangling.returning import bring_back
@@ -43,6 +43,8 @@ class Outcome(NamedTuple):
 def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome:
     """The best of all plans, and what was given where none is better."""
     best = given = Outcome(window.x, window.count(window.x), _wrong(window, whole, window.x), 0.0, "as given")
+    if not areas(window.mesh._faces, window.x).any():  # of what is all in a point or a line nothing can be told
+        return given
     partial, tangled_least = None, given.pairs
     faired = window.x
     for plan in (FAIRING, REGIONS, BOTH):

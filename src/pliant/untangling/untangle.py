@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,8 @@ def untangle(
         Largest relative change of the area of each connected region that has moved (of all faces with a vertex of it).
         Where it is larger, that region is put back, and remains tangled.
     seconds : float
-        After that what was reached counts; ``method`` says so. A query that has begun is ended.
+        After that what was reached counts; ``method`` says so. A query that has begun is ended, and time that kernels
+        are compiled in does not count.
     threads : int, optional
         Number of threads; default: as many as there are cores. It never changes the result, unless seconds run out.
     progress : bool or callable, optional
@@ -80,14 +82,37 @@ def untangle(
     ------
     MeshError
         Where the input is wrong; the message says what and where. ``LayersError`` where layers contradict each other or
-        name objects that do not exist, ``TangledError`` where the reference intersects itself, ``NonFiniteError``.
+        name objects that do not exist, ``OpenSurfaceError`` where an object of outside_of encloses nothing,
+        ``TangledError`` where the reference intersects itself, ``NonFiniteError``.
     """
     expect("untangle")
     options = {
         "fixed": fixed, "layers": layers, "outside_of": outside_of, "reference": reference, "max_move": max_move,
         "max_distortion": max_distortion, "seconds": seconds, "threads": threads,
     }  # fmt: skip
-    return Untangling(Given.of(mesh, x, options), progress).run()
+    given = Given.of(mesh, x, options)
+    exponent = _exponent(given.x)
+    found = Untangling(given.scaled(exponent), progress).run()
+    return found if exponent == 0 else _scaled_back(found, given, exponent)
+
+
+def _exponent(x: np.ndarray) -> int:
+    """Of the power of two by which positions become those of ordinary size: areas and volumes of others overflow."""
+    largest = float(np.abs(x).max(initial=0.0))
+    return 0 if largest == 0.0 or 2.0**-40 < largest < 2.0**40 else -int(np.frexp(largest)[1])
+
+
+def _scaled_back(found: Untangled, given: Given, exponent: int) -> Untangled:
+    """The result in the units that were given; what has not moved is what it was, and what intersects is found once
+    more, since the smallest numbers are rounded."""
+    x = np.where(found.moved[:, None], np.ldexp(found.positions, -exponent), given.x)
+    hits = Detector(given.mesh, threads=given.threads).intersections(x)
+    is_fixed = given.fixed[given.mesh._faces[hits.faces]].all(axis=(1, 2))
+    remaining = hits[~is_fixed]
+    return replace(
+        found, positions=x, displacement=x - given.x, remaining=remaining, unfixable=hits[is_fixed],
+        clean=not len(remaining),
+    )  # fmt: skip
 
 
 class Untangling:
