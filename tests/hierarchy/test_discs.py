@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.bounds.kdops import bound_union, bound_vertices
+from pliant.bounds.kdops import bound_vertices
 from pliant.hierarchy.build import LARGEST_LEAF, Tree
-from pliant.hierarchy.discs import centres_of, split_into_patches
+from pliant.hierarchy.discs import split_into_patches
+from pliant.hierarchy.medians import centres_of
 from pliant.mesh.features import Elements, elements_of
 from pliant.mesh.patches import patches_of, twins_of
-from pliant.runtime.threads import ThreadPool
+from pliant.runtime.threads import SERIAL, ThreadPool
 from pliant.scenes.shapes import grid, weave
 from tests.shapes.meshes import soup
 
@@ -19,7 +20,7 @@ from tests.shapes.meshes import soup
 def split(mesh, x, threads=1) -> tuple[Tree, Elements]:
     """The tree, and the elements in its order."""
     elements = elements_of(mesh)
-    centres = centres_of(bound_union(bound_vertices(x, x), elements.corners))
+    centres = centres_of(bound_vertices(x, x), elements.corners, SERIAL)
     tree = split_into_patches(centres, twins_of(elements.sides, len(mesh.edges)), ThreadPool(threads))
     return tree, Elements(*(a[tree.order] for a in elements))
 

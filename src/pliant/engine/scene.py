@@ -14,8 +14,9 @@ from pliant.bounds.kdops import bound_union, bound_vertices, unbounded
 from pliant.engine.assignment import Assignment, FittedFeatures, Places, assigned
 from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
-from pliant.hierarchy.build import LEAF_OF_PAIRS, Tree, fit_nodes, label_ranges, split_unions
-from pliant.hierarchy.discs import centres_of, split_into_patches
+from pliant.hierarchy.build import LEAF_OF_PAIRS, Tree, fit_nodes, label_ranges, split_centres
+from pliant.hierarchy.discs import split_into_patches
+from pliant.hierarchy.medians import centres_of
 from pliant.hierarchy.traverse import ALL, PairTree, all_roles
 from pliant.mesh.features import Elements, faces_of, in_order
 from pliant.mesh.patches import Patches, patches_of, twins_of
@@ -209,12 +210,14 @@ def build(
         _ = topology.tables
     clock = tally.lap("topology", clock)
     vertices = _bound_vertices(travel, plan, 1.0, relative_padding, pool, np.empty)
+    centres = centres_of(vertices, elements.corners, pool)
     clock = tally.lap("bounds", clock)
     if plan.has_cones:
         twin = twins_of(topology.sides, len(topology.tables[EDGE_EDGE]))
-        tree = split_into_patches(centres_of(bound_union(vertices, elements.corners, pool)), twin, pool)
+        tree = split_into_patches(centres, twin, pool)
     else:
-        tree = split_unions(vertices, elements.corners, pool, LEAF_OF_PAIRS)
+        tree = split_centres(centres, pool, LEAF_OF_PAIRS)
+    del centres  # before what is kept is made: the memory of both is the peak of large queries
     hierarchy = Hierarchy(topology, tree, plan, len(travel.x0), pool)
     if features:
         _ = hierarchy.assignment

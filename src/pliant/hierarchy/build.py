@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.hierarchy.medians import rows_of, split_below
+from pliant.hierarchy.medians import centres_of, rows_of, split_below
 from pliant.runtime.arrays import New
 from pliant.runtime.jit import kernel
 from pliant.runtime.threads import SERIAL, ThreadPool
@@ -48,15 +48,14 @@ def depth_for(count: int, leaf_size: int) -> int:
 def split_elements(element_bounds: np.ndarray, pool: ThreadPool, leaf_size: int = LEAF_SIZE) -> Tree:
     """The tree over elements with the given bounds, (k, 2 axes)."""
     alone = np.arange(len(element_bounds), dtype=np.int32)[:, None]
-    return split_unions(element_bounds, alone, pool, leaf_size)
+    return split_centres(centres_of(element_bounds, alone, pool), pool, leaf_size)
 
 
-def split_unions(bounds: np.ndarray, groups: np.ndarray, pool: ThreadPool, leaf_size: int) -> Tree:
-    """The tree over groups of things with the given bounds, (k, members) int32 rows of bounds: of elements, those of
-    their vertices. What bounds a group is nowhere written down, a fifth of the memory of a query."""
-    count = len(groups)
+def split_centres(centres: np.ndarray, pool: ThreadPool, leaf_size: int) -> Tree:
+    """The tree over elements with these centres, (k, 3)."""
+    count = len(centres)
     depth = depth_for(count, leaf_size)
-    rows, top = rows_of(bounds, groups, pool), top_levels(count, depth)
+    rows, top = rows_of(centres, pool), top_levels(count, depth)
     words = rows.view(np.int64)
     for level in range(top):
         pool.run(lambda _, i, level=level: split_below(rows, words, level, i, level + 1), range(1 << level))

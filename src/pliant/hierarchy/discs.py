@@ -50,11 +50,6 @@ def split_into_patches(centres: np.ndarray, twin: np.ndarray, pool: ThreadPool) 
     return Tree(work.rows[:, 3].astype(np.int32), begin, depth)
 
 
-def centres_of(bounds: np.ndarray) -> np.ndarray:
-    """(k, 3) middle of the boxes, halved before the sum so that it cannot overflow."""
-    return 0.5 * bounds[:, 0:6:2] + 0.5 * bounds[:, 1:6:2]
-
-
 @kernel
 def split_patches(work, begin, depth, level, i, until):
     """Sort the elements below node i of a level into the nodes of the level ``until``; begin: of the leaves."""

@@ -17,57 +17,58 @@ _LARGE = 64  # rows from which on nine of them are looked at to guess the median
 _GUESSES = 12  # after so many halving of the interval is surer: 31 steps at most
 
 
-def rows_of(bounds: np.ndarray, groups: np.ndarray, pool: ThreadPool) -> np.ndarray:
-    """(k, 4) int32 centres of boxes and the number of each; 0 where boxes have no finite centre.
+def centres_of(bounds: np.ndarray, groups: np.ndarray, pool: ThreadPool) -> np.ndarray:
+    """(k, 3) middle of boxes that are nowhere written down: each unites those of a group.
 
-    bounds : (n, 2 axes); groups : (k, members) int32, the rows of bounds that each box unites
+    bounds : (n, 2 axes); groups : (k, members) int32 rows of bounds
     """
-    extents, rows = [np.array([(np.inf, -np.inf)] * 3)], np.empty((len(groups), 4), np.int32)
+    out = np.empty((len(groups), 3))
+    pool.run_range(lambda begin, end: _write_centres(bounds, groups, out, begin, end), len(groups))
+    return out
 
-    def widen(begin: int, end: int) -> None:
-        extent = np.empty((3, 2))
-        _widen(bounds, groups, extent, begin, end)
-        extents.append(extent)
 
-    pool.run_range(widen, len(groups))
-    lower, upper = np.fmin.reduce(extents)[:, 0], np.fmax.reduce(extents)[:, 1]
-    extent = np.stack((lower, upper), axis=1)
-    pool.run_range(lambda begin, end: _write_rows(bounds, groups, extent, rows, begin, end), len(groups))
+@kernel
+def _write_centres(bounds, groups, out, begin, end):
+    for i in range(begin, end):
+        for k in range(3):
+            v = np.uint32(groups[i, 0])  # unsigned: without a look at the sign
+            lower, upper = bounds[v, 2 * k], bounds[v, 2 * k + 1]
+            for j in range(1, groups.shape[1]):
+                v = np.uint32(groups[i, j])
+                lower, upper = min(lower, bounds[v, 2 * k]), max(upper, bounds[v, 2 * k + 1])
+            out[i, k] = 0.5 * lower + 0.5 * upper  # halved first: the sum could overflow
+
+
+def rows_of(centres: np.ndarray, pool: ThreadPool) -> np.ndarray:
+    """(k, 4) int32 centres and the number of each; 0 where they are not finite."""
+    extent, rows = np.empty((3, 2)), np.empty((len(centres), 4), np.int32)
+    _widen(centres, extent)
+    pool.run_range(lambda begin, end: _write_rows(centres, extent, rows, begin, end), len(centres))
     return rows
 
 
 @kernel
-def _widen(bounds, groups, extent, begin, end):
-    """Smallest and largest coordinates of the centres."""
+def _widen(centres, extent):
+    """Smallest and largest coordinates."""
     lower_x = lower_y = lower_z = np.inf
     upper_x = upper_y = upper_z = -np.inf
-    for i in range(begin, end):
-        x, y, z = _centre(bounds, groups, i, 0), _centre(bounds, groups, i, 1), _centre(bounds, groups, i, 2)
+    for i in range(len(centres)):
+        x, y, z = centres[i, 0], centres[i, 1], centres[i, 2]
         lower_x, lower_y, lower_z = min(lower_x, x), min(lower_y, y), min(lower_z, z)
         upper_x, upper_y, upper_z = max(upper_x, x), max(upper_y, y), max(upper_z, z)
     extent[0, 0], extent[1, 0], extent[2, 0] = lower_x, lower_y, lower_z
     extent[0, 1], extent[1, 1], extent[2, 1] = upper_x, upper_y, upper_z
 
 
-@helper
-def _centre(bounds, groups, i, k):
-    v = np.uint32(groups[i, 0])  # unsigned: without a look at the sign
-    lower, upper = bounds[v, 2 * k], bounds[v, 2 * k + 1]
-    for j in range(1, groups.shape[1]):
-        v = np.uint32(groups[i, j])
-        lower, upper = min(lower, bounds[v, 2 * k]), max(upper, bounds[v, 2 * k + 1])
-    return 0.5 * lower + 0.5 * upper  # halved first: the sum could overflow
-
-
 @kernel
-def _write_rows(bounds, groups, extent, rows, begin, end):
+def _write_rows(centres, extent, rows, begin, end):
     widest = 0.0
     for k in range(3):
         widest = max(widest, 0.5 * extent[k, 1] - 0.5 * extent[k, 0])
     per_length = (_STEPS - 1.0) / widest if widest > 1e-290 and widest < np.inf else 0.0
     for i in range(begin, end):
         for k in range(3):
-            steps = (0.5 * _centre(bounds, groups, i, k) - 0.5 * extent[k, 0]) * per_length
+            steps = (0.5 * centres[i, k] - 0.5 * extent[k, 0]) * per_length
             rows[i, k] = np.int32(steps) if steps >= 0.0 and steps < _STEPS else 0  # not where it is no number
         rows[i, 3] = i
 

@@ -31,7 +31,7 @@ from pliant.filters.axes.lanes import (
 )
 from pliant.filters.axes.separation import surely_above
 from pliant.runtime.arrays import New
-from pliant.runtime.jit import helper, in_line, kernel, one_copy, prefetch
+from pliant.runtime.jit import helper, in_line, kernel, one_copy
 from pliant.runtime.threads import SERIAL, ThreadPool
 
 _CORRECTIONS = 4  # of the few axes that are left when that between the centres is corrected once
@@ -81,9 +81,6 @@ def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
         for lane in range(lanes):
             i, j = pairs[first + lane, 0], pairs[first + lane, 1]
             held[lane, 0], held[lane, 1] = i, j
-            for c in range(3):
-                prefetch(points, np.uint32(corners[i, c]))
-                prefetch(points, np.uint32(corners[j, c]))
         # Most of the others are settled by the line between the centres, for less than it takes to tell them apart.
         rest = _keep_inseparable(corners, points, padding, held[:lanes], block) if few and not by_planes else lanes
         separate = 0
