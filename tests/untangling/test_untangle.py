@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.runtime import jit
+from pliant.runtime.clocks import Clock
 from pliant.scenes.shapes import icosphere, weave
 from tests.shapes.tables import assert_identical
 
@@ -268,3 +270,49 @@ def test_positions_must_be_finite():
     x[3, 1] = np.nan
     with pytest.raises(pliant.NonFiniteError, match=r"x\[3, 1\]"):
         pliant.untangle(faces, x)
+
+
+@pytest.mark.parametrize("exponent", [-900, -500, 60, 500, 900])
+def test_sizes_whose_areas_are_no_numbers(exponent):
+    """Positions are scaled by a power of two, which is exact: the same result, the same bits where nothing moves."""
+    faces, x = balls(detail=3)
+    fixed = np.arange(len(x)) < len(x) // 2
+    expected = pliant.untangle(faces, x, fixed=fixed)
+    result = pliant.untangle(faces, np.ldexp(x, exponent), fixed=fixed)
+    assert result.clean
+    assert expected.moved.any()
+    assert np.array_equal(result.positions, np.ldexp(expected.positions, exponent))
+    assert np.array_equal(result.displacement, result.positions - np.ldexp(x, exponent))
+
+
+def test_what_has_no_area_remains():
+    """Everything in a point or in a line: nothing can be told from it, and no time is spent on it."""
+    faces, x = balls(detail=2)
+    for flat in (np.zeros_like(x), x * (1.0, 0.0, 0.0)):
+        result = pliant.untangle(faces, flat)
+        assert not result.clean
+        assert result.positions.tobytes() == flat.tobytes()
+        assert len(result.remaining) == len(pliant.check(faces, flat)) > 0
+
+
+def test_vertices_without_faces():
+    result = pliant.untangle(np.empty((0, 3), int), SQUARE)
+    assert result.clean
+    assert np.array_equal(result.positions, SQUARE)
+
+
+def test_an_open_object_encloses_nothing():
+    """The rim of a sheet was closed by a cone without volume, and vertices were on the wrong side of that."""
+    faces, pressed, _ = dented(2.0)
+    with pytest.raises(pliant.OpenSurfaceError, match="outside_of names object 0, which encloses nothing"):
+        pliant.untangle(faces, pressed, outside_of=[0])
+
+
+def test_compilation_is_no_part_of_the_time(monkeypatch):
+    clock = Clock(1.0)
+    assert not clock.is_over
+    monkeypatch.setattr(jit.COMPILING, "seconds", jit.COMPILING.seconds + 5.0)
+    assert clock.elapsed < -4.0
+    monkeypatch.setattr(jit.COMPILING, "seconds", jit.COMPILING.seconds - 7.0)
+    assert clock.is_over
+    assert clock.ran_out
