@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.runtime.simd import BLOCK
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate import MATERIALS
-from pliant.simulate.bending import BendingStep, bending_of
+from pliant.simulate.bending import bending_of
+from pliant.simulate.bending_step import BendingStep
 from pliant.simulate.membrane import MembraneStep, membrane_of
 from tests.reference.cloth import bending_energy, membrane_energy
 from tests.simulate.sheets import ball, sheet
@@ -35,10 +37,13 @@ def forces(model: MembraneStep, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gradient (n, 3) and Hessian (3n, 3n) at x."""
     rows, n = model.membrane.rows, len(x)
     model.energies(x, SECONDS)
-    gradient, blocks = np.zeros((n, 3)), np.full((len(rows.columns), 3, 3), np.nan)
+    gradient, blocks = np.zeros((n, 3)), np.full((len(rows.columns), BLOCK), np.nan)
     model.add(gradient, blocks)
     dense = np.zeros((n, 3, n, 3))
-    dense[np.repeat(np.arange(n), np.diff(rows.start)), :, rows.columns] = blocks
+    dense[np.repeat(np.arange(n), np.diff(rows.start)), :, rows.columns] = blocks.reshape(-1, 3, 4)[:, :, :3].transpose(
+        0, 2, 1
+    )
+    assert not blocks[:, 3::4].any()
     return gradient, dense.reshape(3 * n, 3 * n)
 
 
@@ -110,7 +115,7 @@ def test_rows_are_the_same_for_any_number_of_threads():
         model = membrane(faces, x, threads=threads)
         model.begin(x)
         energy = model.energies(y, SECONDS)
-        gradient, blocks = np.zeros_like(x), np.empty((len(model.membrane.rows.columns), 3, 3))
+        gradient, blocks = np.zeros_like(x), np.empty((len(model.membrane.rows.columns), BLOCK))
         model.add(gradient, blocks)
         results.append((energy, gradient.tobytes(), blocks.tobytes()))
     assert results[0] == results[1] == results[2]

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.runtime.simd import BLOCK
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate import MATERIALS
 from pliant.simulate.bending import bending_of
+from pliant.simulate.coarse import prepare_levels
 from pliant.simulate.levels import levels_of
 from pliant.simulate.linear import System
 from pliant.simulate.links import Links, joined, no_links, springs_of
 from pliant.simulate.membrane import MembraneStep, membrane_of
-from pliant.simulate.multilevel import prepare_levels, room_for, solve_multilevel
+from pliant.simulate.multilevel import room_for, solve_multilevel
 from tests.simulate.sheets import sheet
 
 COTTON = MATERIALS["cotton"]
@@ -38,14 +40,14 @@ def system(cells: int, link_count: int = 0, pinned: int = 3) -> System:
     model.begin(y)
     model.energies(y, 0.01)
     rows = model.membrane.rows
-    blocks = np.empty((len(rows.columns), 3, 3))
+    blocks = np.empty((len(rows.columns), BLOCK))
     model.add(np.zeros((n, 3)), blocks)
     mass = 0.15 / n / 0.01**2
-    blocks[rows.diagonal] += mass * np.eye(3)
+    blocks[rows.diagonal] += mass * np.eye(3, 4).ravel()
     free = np.ones(n, bool)
     free[rng.choice(n, pinned, replace=False)] = False
     links = joined([contact_links(n, link_count, rng)]) if link_count else no_links()
-    return System(rows, blocks, bending.rows, bending.values, 1.05, links, free)
+    return System(rows, blocks, bending.rows, 1.05 * bending.values, 100.0, links, free)
 
 
 def dense(one: System) -> np.ndarray:
@@ -53,8 +55,8 @@ def dense(one: System) -> np.ndarray:
     n = len(one.free)
     full = np.zeros((n + 5, 3, n + 5, 3))
     for rows, blocks in (
-        (one.rows, one.blocks),
-        (one.bend_rows, one.bend_values[:, None, None] * one.scale * np.eye(3)),
+        (one.rows, one.blocks.reshape(-1, 3, 4)[:, :, :3].transpose(0, 2, 1)),
+        (one.bend_rows, one.bend[:, None, None] * np.eye(3)),
     ):
         for v in range(n):
             for k in range(rows.start[v], rows.start[v + 1]):
@@ -69,10 +71,10 @@ def dense(one: System) -> np.ndarray:
 
 
 def solved(one: System, gradient: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
-    levels = levels_of(one.rows, one.bend_rows, one.bend_values, one.free)
-    out = np.full((len(one.free), 3), np.nan)
-    prepare_levels(one, levels)
-    count = solve_multilevel(one, levels, gradient, (tolerance, 0.0, 500), room_for(len(one.free)), out, ThreadPool(2))
+    levels = levels_of(one.rows, one.bend_rows, (one.bend, np.zeros_like(one.bend)), one.free)
+    out, pool = np.full((len(one.free), 3), np.nan), ThreadPool(2)
+    prepare_levels(one, levels, pool)
+    count = solve_multilevel(one, levels, gradient, (tolerance, 0.0, 500), room_for(len(one.free)), out, pool)
     return out, count
 
 

@@ -9,6 +9,10 @@ Length times angle is measured by a vector that is linear in the positions, as i
 Grinspun, "A quadratic bending model for inextensible surfaces" (2006): r = L x, which has the direction of the normal
 at the side and the length 2 sin(angle/2) times that of the side. So the Hessian is constant: one number for each pair
 of vertices, made once. Where the cloth is bent at rest, r is L x - c n, with the normal n of the two faces at the side.
+
+Where more than two faces share an edge, each two of them have a hinge there that is no part of a curvature, with the
+energy 3/2 of rigidity r^2 / (A + A'), as in that paper, times 2/k for k faces: then two of them are as rigid against
+each other as cloth is, the others following (k springs of which each joins two of k).
 """
 
 from __future__ import annotations
@@ -17,11 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.runtime.jit import helper, kernel
-from pliant.runtime.threads import ThreadPool
 from pliant.simulate.materials import Material
 from pliant.simulate.membrane import flatten
-from pliant.simulate.rows import Rows, multiply_scalar_rows, rows_of
+from pliant.simulate.rows import Rows, rows_of
 
 # A side is flat at rest where the sine of half of its angle is below this: rounding of positions gives as much.
 _FLAT = 1e-7
@@ -34,23 +36,23 @@ class Bending(NamedTuple):
     """What is fixed of all hinges.
 
     rows, values : the Hessian, a scalar for each pair of vertices, (k,) float64
+    damping : (n,) float64, of the material of each vertex, s: one for all that bend together
     hinges : (h, 4) int32, ends of the side, and the corners across it of both faces
     weights : (h, 4) float64, of the four vertices: L
-    faces : (m, 3) int32, hinges of each triangle, -1 at the boundary
+    faces : (m, 3) int32, hinges of each triangle, -1 at the boundary; after the triangles, hinges by themselves
     stiffness : (m, 3, 3) float64, of the three
     rest : (h,) float64, length of r at rest, with sign
-    damping : float, s
     is_flat : whether all of rest is 0
     """
 
     rows: Rows
     values: np.ndarray
+    damping: np.ndarray
     hinges: np.ndarray
     weights: np.ndarray
     faces: np.ndarray
     stiffness: np.ndarray
     rest: np.ndarray
-    damping: float
     is_flat: bool
 
 
@@ -61,32 +63,47 @@ def bending_of(
     """faces : (m, 3) int32; face_edges : (m, 3) edge ids of f0 f1, f1 f2, f2 f0; rest : (n, 2 or 3), lengths at rest;
     shape : (n, 3) positions that the angles at rest are those of, or None for flat; kind : (m,) of the materials."""
     flat = flatten(faces, rest)
-    sides, opposite = _hinges(faces, face_edges)
+    sides, shared = _hinges(face_edges)
     hinge_of_edge = np.full(int(face_edges.max(initial=-1)) + 1, -1, np.int32)
-    hinge_of_edge[face_edges[sides[:, 0] // 3, sides[:, 0] % 3]] = np.arange(len(sides))
+    regular = np.flatnonzero(shared == 2)
+    hinge_of_edge[face_edges[sides[regular, 0] // 3, sides[regular, 0] % 3]] = regular
     of_face = np.where(face_edges >= 0, hinge_of_edge[face_edges], -1).astype(np.int32)
     hinges = np.column_stack(
-        (faces[sides[:, 0] // 3, sides[:, 0] % 3], faces[sides[:, 0] // 3, (sides[:, 0] + 1) % 3], opposite)
+        (
+            faces[sides[:, 0] // 3, sides[:, 0] % 3],
+            faces[sides[:, 0] // 3, (sides[:, 0] + 1) % 3],
+            faces[sides // 3, (sides % 3 + 2) % 3],
+        )
     ).astype(np.int32)
     weights = _weights(flat, sides, faces, hinges)
-    moments = _moments(flat, _responses(flat, sides, faces, hinges, weights), of_face)
+    moments = _moments(flat, _responses(flat, sides[regular], faces, hinges[regular], weights[regular]), of_face)
     stiffness = _stiffness(flat, moments, materials, kind)
-    n = len(rest)
-    rows, values = _hessian(faces, of_face, hinges, weights, stiffness, n)
+    single = np.flatnonzero(shared > 2)
+    alone = np.full((len(single), 3), -1, np.int32)
+    alone[:, 0] = single
+    of_single = np.zeros((len(single), 3, 3))
+    of_single[:, 0, 0] = 2.0 / shared[single] * _rigidity(flat, sides[single], materials, kind)
+    damping = np.zeros(len(rest))
+    damping[faces] = np.array([material.damping for material in materials])[kind, None]
+    of_face, stiffness = np.concatenate((of_face, alone)), np.concatenate((stiffness, of_single))
+    rows, values = _hessian(faces, of_face, (hinges, weights), stiffness, len(rest))
     bent = np.zeros(len(hinges)) if shape is None else _lengths(shape, hinges, weights)
-    damping = float(np.mean([material.damping for material in materials]))
-    return Bending(rows, values, hinges, weights, of_face, stiffness, bent, damping, not bent.any())
+    return Bending(rows, values, damping, hinges, weights, of_face, stiffness, bent, not bent.any())
 
 
-def _hinges(faces: np.ndarray, face_edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sides (3 f + i) on both faces of edges that have two, (h, 2), and the corners across, (h, 2)."""
+def _hinges(face_edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sides (3 f + i) of each two faces at an edge, (h, 2), and how many faces share it, (h,)."""
     flat = face_edges.reshape(-1)
     order = np.argsort(flat, kind="stable")
     order = order[flat[order] >= 0]
     _, first, count = np.unique(flat[order], return_index=True, return_counts=True)
     two = first[count == 2]
-    sides = np.column_stack((order[two], order[two + 1]))
-    return sides, faces[sides // 3, (sides % 3 + 2) % 3]
+    pairs, shared = [np.column_stack((order[two], order[two + 1]))], [np.full(len(two), 2)]
+    for begin, several in zip(first[count > 2], count[count > 2]):
+        one, other = np.triu_indices(several, 1)
+        pairs.append(np.column_stack((order[begin + one], order[begin + other])))
+        shared.append(np.full(len(one), several))
+    return np.concatenate(pairs), np.concatenate(shared)
 
 
 def _weights(flat: np.ndarray, sides: np.ndarray, faces: np.ndarray, hinges: np.ndarray) -> np.ndarray:
@@ -163,30 +180,46 @@ def _stiffness(flat: np.ndarray, moments: np.ndarray, materials: list[Material],
     return np.einsum("m,mki,mk,mkj->mij", area, moments, rigid[kind], moments)
 
 
+def _rigidity(flat: np.ndarray, sides: np.ndarray, materials: list[Material], kind: np.ndarray) -> np.ndarray:
+    """(h,) stiffness of hinges by themselves: 3 rigidity / (sum of both areas), of the direction across the side."""
+    roots = np.sqrt([(m.bend_warp, m.bend_weft) for m in materials])[kind]
+    rigid, area = np.zeros(len(sides)), np.zeros(len(sides))
+    for column in range(2):
+        f, i = sides[:, column] // 3, sides[:, column] % 3
+        a, b, c = (flat[f, (i + k) % 3] for k in range(3))
+        side, other = b - a, c - a
+        area += 0.5 * np.abs(side[:, 0] * other[:, 1] - side[:, 1] * other[:, 0])
+        across = side[:, ::-1] ** 2 / np.einsum("ij,ij->i", side, side)[:, None]
+        rigid += 0.5 * np.einsum("ij,ij->i", roots[f], across) ** 2
+    return 3.0 * rigid / area
+
+
 def _hessian(
-    faces: np.ndarray, of_face: np.ndarray, hinges: np.ndarray, weights: np.ndarray, stiffness: np.ndarray, n: int
+    faces: np.ndarray, of_face: np.ndarray, made: tuple[np.ndarray, np.ndarray], stiffness: np.ndarray, n: int
 ) -> tuple[Rows, np.ndarray]:
-    """L' K L, summed triangle by triangle over its corners and the three across its sides."""
+    """L' K L, summed triangle by triangle over its corners and the three across its sides, then hinge by hinge."""
+    hinges, weights = made
     if not len(hinges):
         rows, _ = rows_of(faces, n)
         return rows, np.zeros(len(rows.columns))
+    m, count = len(faces), len(of_face)
     present = of_face >= 0
     own = hinges[of_face]  # (m, 3, 4)
-    across = np.where(np.any(own[:, :, 2, None] == faces[:, None, :], axis=2), own[:, :, 3], own[:, :, 2])
+    across = np.where(np.any(own[:m, :, 2, None] == faces[:, None, :], axis=2), own[:m, :, 3], own[:m, :, 2])
     # Both corners across are in the face where two faces have the same corners: one of them stands for both.
-    across = np.where(present, across, -1)
-    stencil = np.concatenate((faces, across), axis=1)
-    local = np.zeros((len(faces), 3, 6))
+    stencil = np.full((count, 6), -1, np.int64)
+    stencil[:m] = np.concatenate((faces, np.where(present[:m], across, -1)), axis=1)
+    stencil[m:, :4] = own[m:, 0]
+    local = np.zeros((count, 3, 6))
     for h in range(3):
         for k in range(4):
             hit = (stencil == own[:, h, k, None]) & present[:, h, None]
             first = np.argmax(hit, axis=1)
-            local[np.arange(len(faces)), h, first] += np.where(hit.any(axis=1), weights[of_face[:, h], k], 0.0)
+            local[np.arange(count), h, first] += np.where(hit.any(axis=1), weights[of_face[:, h], k], 0.0)
     rows, slots = rows_of(stencil, n)
     entries = np.einsum("mha,mhg,mgb->mab", local, stiffness, local)
     there = slots >= 0
-    values = np.bincount(slots[there], weights=entries[there], minlength=len(rows.columns))
-    return rows, values
+    return rows, np.bincount(slots[there], weights=entries[there], minlength=len(rows.columns))
 
 
 def _lengths(shape: np.ndarray, hinges: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -205,144 +238,3 @@ def _normals(x: np.ndarray, hinges: np.ndarray) -> np.ndarray:
     two /= np.maximum(np.linalg.norm(two, axis=1, keepdims=True), 1e-300)
     normal = one + two
     return normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
-
-
-class BendingStep:
-    """Energies and forces of bending, step after step; the Hessian is ``bending.values``, times ``scale(step)``."""
-
-    def __init__(self, bending: Bending, vertex_count: int, pool: ThreadPool) -> None:
-        self.bending, self._pool = bending, pool
-        self._force, self._before = np.zeros((vertex_count, 3)), np.zeros((vertex_count, 3))
-        h = len(bending.hinges)
-        self._r, self._normal, self._pull = np.empty((h, 3)), np.empty((h, 8)), np.empty((h, 3))
-        self._curved = np.zeros((vertex_count, 3))
-
-    def scale(self, step: float) -> float:
-        return 1.0 + self.bending.damping / step
-
-    def begin(self, x: np.ndarray) -> None:
-        """Positions that the step starts from."""
-        self._before[:] = x
-
-    def energies(self, x: np.ndarray, step: float) -> tuple[float, float]:
-        """(elastic energy, what a step of so many seconds adds for viscosity), at x."""
-        rate = self.bending.damping / step
-        moved = x - self._before
-        pull = self._product(moved)
-        viscous = 0.5 * rate * _dot(moved, pull)
-        if self.bending.is_flat:
-            own = self._product(x)
-            self._force = own + rate * pull
-            return 0.5 * _dot(x, own), viscous
-        self._curved[:] = 0.0
-        elastic = _bent(x, self.bending, (self._r, self._normal, self._pull), self._curved)
-        self._force = self._curved + rate * pull
-        return elastic, viscous
-
-    def add(self, gradient: np.ndarray) -> None:
-        """Add the gradient at the positions of ``energies``."""
-        gradient += self._force
-
-    def _product(self, x: np.ndarray) -> np.ndarray:
-        rows, out = self.bending.rows, np.empty_like(x)
-        values = self.bending.values
-        self._pool.run_range(
-            lambda a, b: multiply_scalar_rows(rows.start, rows.columns, values, x, a, b, out), len(x), 2048
-        )
-        return out
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> float:
-    """Not by BLAS, whose threads wait for each other on busy cores, and sum in an order of their own."""
-    return float(np.einsum("ij,ij->", a, b))
-
-
-@kernel
-def _bent(x, bending, buffers, gradient):
-    """Energy of cloth that is bent at rest; adds its gradient."""
-    r, normal, pull = buffers
-    for h in range(len(bending.hinges)):
-        _measure(x, bending.hinges[h], bending.weights[h], bending.rest[h], r[h], normal[h])
-        pull[h, 0] = pull[h, 1] = pull[h, 2] = 0.0
-    energy = 0.0
-    for f in range(len(bending.faces)):
-        for i in range(3):
-            g = bending.faces[f, i]
-            if g < 0:
-                continue
-            for j in range(3):
-                h = bending.faces[f, j]
-                if h < 0:
-                    continue
-                k = bending.stiffness[f, i, j]
-                for c in range(3):
-                    pull[g, c] += k * r[h, c]
-                    energy += 0.5 * k * r[g, c] * r[h, c]
-    for h in range(len(bending.hinges)):
-        for k in range(4):
-            v = bending.hinges[h, k]
-            for c in range(3):
-                gradient[v, c] += bending.weights[h, k] * pull[h, c]
-        if bending.rest[h] != 0.0:
-            _add_turning(x, bending.hinges[h], bending.rest[h], normal[h], pull[h], gradient)
-    return energy
-
-
-@helper
-def _cross(a, b):
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@helper
-def _from(x, i, j):
-    return x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
-
-
-@helper
-def _length(a):
-    return np.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
-
-
-@helper
-def _measure(x, hinge, weights, rest, r, normal):
-    """r = L x - rest n; normal gets n, the length of the sum of both normals, and twice the areas."""
-    for c in range(3):
-        r[c] = 0.0
-        for k in range(4):
-            r[c] += weights[k] * x[hinge[k], c]
-    if rest == 0.0:
-        return
-    side = _from(x, hinge[0], hinge[1])
-    one, two = _cross(side, _from(x, hinge[0], hinge[2])), _cross(_from(x, hinge[0], hinge[3]), side)
-    first, second = max(_length(one), 1e-300), max(_length(two), 1e-300)
-    total = (
-        one[0] / first + two[0] / second, one[1] / first + two[1] / second, one[2] / first + two[2] / second,
-    )  # fmt: skip
-    length = max(_length(total), 1e-12)
-    for c in range(3):
-        normal[c] = total[c] / length
-        r[c] -= rest * normal[c]
-    normal[3], normal[4], normal[5] = length, first, second
-
-
-@helper
-def _add_turning(x, hinge, rest, normal, pull, gradient):
-    """Of -rest n . pull: a face's normal turns as -sum of (gradient of weight k) (n . motion of corner k)."""
-    along = pull[0] * normal[0] + pull[1] * normal[1] + pull[2] * normal[2]
-    k = -rest / normal[3]
-    push = (
-        k * (pull[0] - along * normal[0]), k * (pull[1] - along * normal[1]), k * (pull[2] - along * normal[2]),
-    )  # fmt: skip
-    _turn_face(x, (hinge[0], hinge[1], hinge[2]), normal[4], push, gradient)
-    _turn_face(x, (hinge[1], hinge[0], hinge[3]), normal[5], push, gradient)
-
-
-@helper
-def _turn_face(x, corners, twice, push, gradient):
-    n = _cross(_from(x, corners[0], corners[1]), _from(x, corners[0], corners[2]))
-    n = (n[0] / twice, n[1] / twice, n[2] / twice)
-    for k in range(3):
-        slope = _cross(n, _from(x, corners[(k + 1) % 3], corners[(k + 2) % 3]))
-        w = -(slope[0] * push[0] + slope[1] * push[1] + slope[2] * push[2]) / twice
-        for c in range(3):
-            gradient[corners[k], c] += w * n[c]

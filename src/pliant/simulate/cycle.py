@@ -8,66 +8,52 @@ vertex of a sweep waits for the one before it; and a sum is positive whatever th
 from __future__ import annotations
 
 from pliant.runtime.jit import bare_kernel, helper
+from pliant.runtime.simd import block_row, number_row
 
 COARSEST_SWEEPS = 2
 
 
 @bare_kernel
-def cycle(free, levels, r):
-    """The correction x of the first of the coarser levels, for a residual r of the finest one; ``extend`` adds it."""
-    _restrict(free, levels[0].hats, r, levels[0].r)
+def restrict(back, fine, coarse, first, last):
+    """A residual of the level below, on vertices first .. last - 1 of a level; back : (start, columns, values)"""
+    _weigh(back[0], back[1], back[2], fine, coarse, first, last)
+
+
+@bare_kernel
+def cycle(levels):
+    """The corrections x of the coarser levels, for the residual r of the first of them; ``extend`` adds them."""
     last = len(levels) - 1
     for i in range(last):
-        _level_forward(levels[i])
-        _level_leave(levels[i], levels[i + 1])
+        _forward(levels[i])
+        back = levels[i + 1].back
+        _weigh(back.start, back.columns, back.values, levels[i].left, levels[i + 1].r, 0, len(levels[i + 1].r))
     _end_coarsest(levels[last])
     for i in range(last - 1, -1, -1):
-        _extend(
-            levels[i + 1].hats.start,
-            levels[i + 1].hats.columns,
-            levels[i + 1].hats.values,
-            levels[i + 1].x,
-            levels[i].x,
-            0,
-            len(levels[i].x),
-        )
-        _level_backward(levels[i])
+        hats = levels[i + 1].hats
+        _extend(hats.start, hats.columns, hats.values, levels[i + 1].x, levels[i].x, 0, len(levels[i].x))
+        _backward(levels[i])
 
 
 @bare_kernel
 def extend(hats, coarse, fine, first, last):
-    """Adds what a coarser level, (c, 3), does to rows first .. last - 1 of the finer one; hats : (start, columns,
+    """Adds what a coarser level, (c, 4), does to rows first .. last - 1 of the finer one; hats : (start, columns,
     values)"""
     _extend(hats[0], hats[1], hats[2], coarse, fine, first, last)
 
 
 @helper
-def _restrict(free, hats, r, coarse):
-    _clear(coarse)
-    for v in range(len(free)):
-        if free[v]:
-            a, b, c = r[v, 0], r[v, 1], r[v, 2]
-            for t in range(hats.start[v], hats.start[v + 1]):
-                i, w = hats.columns[t], hats.values[t]
-                coarse[i, 0] += w * a
-                coarse[i, 1] += w * b
-                coarse[i, 2] += w * c
-
-
-@helper
-def _clear(a):
-    for v in range(len(a)):
-        a[v, 0] = a[v, 1] = a[v, 2] = 0.0
+def _weigh(start, columns, values, fine, coarse, first, last):
+    for v in range(first, last):
+        coarse[v, 0], coarse[v, 1], coarse[v, 2] = number_row(columns, values, fine, start[v], start[v + 1])
 
 
 @helper
 def _extend(start, columns, values, coarse, fine, first, last):
     for v in range(first, last):
-        for a in range(start[v], start[v + 1]):
-            c, w = columns[a], values[a]
-            fine[v, 0] += w * coarse[c, 0]
-            fine[v, 1] += w * coarse[c, 1]
-            fine[v, 2] += w * coarse[c, 2]
+        a, b, c = number_row(columns, values, coarse, start[v], start[v + 1])
+        fine[v, 0] += a
+        fine[v, 1] += b
+        fine[v, 2] += c
 
 
 @helper
@@ -79,42 +65,20 @@ def divide(inverse, v, a, b, c, z):
 
 
 @helper
-def _level_row(level, first, last):
-    columns, blocks, x = level.rows.columns, level.blocks, level.x
-    a = b = c = 0.0
-    for k in range(first, last):
-        j = columns[k]
-        p0, p1, p2 = x[j, 0], x[j, 1], x[j, 2]
-        a += blocks[k, 0, 0] * p0 + blocks[k, 0, 1] * p1 + blocks[k, 0, 2] * p2
-        b += blocks[k, 1, 0] * p0 + blocks[k, 1, 1] * p1 + blocks[k, 1, 2] * p2
-        c += blocks[k, 2, 0] * p0 + blocks[k, 2, 1] * p1 + blocks[k, 2, 2] * p2
-    return a, b, c
-
-
-@helper
-def _level_forward(level):
-    r, start, diagonal = level.r, level.rows.start, level.rows.diagonal
+def _forward(level):
+    """A sweep that starts from 0, and what it leaves of the residual."""
+    r, x, left, blocks = level.r, level.x, level.left, level.blocks
+    start, columns, diagonal = level.rows.start, level.rows.columns, level.rows.diagonal
     for v in range(len(r)):
-        a, b, c = _level_row(level, start[v], diagonal[v])
-        divide(level.inverse, v, r[v, 0] - a, r[v, 1] - b, r[v, 2] - c, level.x)
+        a, b, c = block_row(columns, blocks, x, start[v], diagonal[v])
+        divide(level.inverse, v, r[v, 0] - a, r[v, 1] - b, r[v, 2] - c, x)
+    for v in range(len(r)):
+        a, b, c = block_row(columns, blocks, x, diagonal[v] + 1, start[v + 1])
+        left[v, 0], left[v, 1], left[v, 2] = -a, -b, -c
 
 
 @helper
-def _level_leave(level, coarser):
-    """What the forward sweep left, on the next level."""
-    start, diagonal, hats, coarse = level.rows.start, level.rows.diagonal, coarser.hats, coarser.r
-    _clear(coarse)
-    for v in range(len(level.r)):
-        a, b, c = _level_row(level, diagonal[v] + 1, start[v + 1])
-        for t in range(hats.start[v], hats.start[v + 1]):
-            i, w = hats.columns[t], hats.values[t]
-            coarse[i, 0] -= w * a
-            coarse[i, 1] -= w * b
-            coarse[i, 2] -= w * c
-
-
-@helper
-def _level_backward(level):
+def _backward(level):
     for v in range(len(level.r) - 1, -1, -1):
         _correct(level, v)
 
@@ -122,7 +86,7 @@ def _level_backward(level):
 @helper
 def _correct(level, v):
     r, x, start, inverse = level.r, level.x, level.rows.start, level.inverse
-    a, b, c = _level_row(level, start[v], start[v + 1])
+    a, b, c = block_row(level.rows.columns, level.blocks, x, start[v], start[v + 1])
     a, b, c = r[v, 0] - a, r[v, 1] - b, r[v, 2] - c
     x[v, 0] += inverse[v, 0] * a + inverse[v, 1] * b + inverse[v, 2] * c
     x[v, 1] += inverse[v, 1] * a + inverse[v, 3] * b + inverse[v, 4] * c
@@ -131,9 +95,9 @@ def _correct(level, v):
 
 @helper
 def _end_coarsest(level):
-    _level_forward(level)
-    _level_backward(level)
+    _forward(level)
+    _backward(level)
     for _ in range(COARSEST_SWEEPS - 1):
         for v in range(len(level.r)):
             _correct(level, v)
-        _level_backward(level)
+        _backward(level)

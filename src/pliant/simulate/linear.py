@@ -12,19 +12,25 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.runtime.jit import bare_kernel, helper
+from pliant.runtime.simd import block_row, number_row
 from pliant.simulate.links import PullingLinks
 from pliant.simulate.rows import Rows
 
 
 class System(NamedTuple):
-    """rows, blocks : (k, 3, 3); bend_rows, bend_values : (k,), scale : of them; links that pull; free : (n,) bool,
-    which vertices are unknowns (n counts those of the cloth; links may name others, which do not move)"""
+    """The matrix of n vertices; links may name others after them, which do not move.
+
+    rows, blocks : (k, 12), columns of the 3 by 3 blocks, each of four numbers, the last of which is 0
+    bend_rows, bend : (k,) of them, times the unit matrix; per_second : how much of the damping is part of it
+    links : that pull
+    free : (n,) bool, which vertices are unknowns
+    """
 
     rows: Rows
     blocks: np.ndarray
     bend_rows: Rows
-    bend_values: np.ndarray
-    scale: float
+    bend: np.ndarray
+    per_second: float
     links: PullingLinks
     free: np.ndarray
 
@@ -38,10 +44,10 @@ def dot(a, b):
 
 
 @bare_kernel
-def multiply_rows(neighbours, bending, scale, free, p, q, first, last):
+def multiply_rows(neighbours, bending, free, p, q, first, last):
     """q = matrix p without its links, rows first .. last - 1; both are 0 where a vertex is not free.
 
-    neighbours : (start, columns, blocks); bending : (start, columns, values)
+    neighbours : (start, columns, blocks); bending : (start, columns, values); p, q : (n, 4)
     """
     start, columns, blocks = neighbours
     bend_start, bend_columns, values = bending
@@ -49,20 +55,9 @@ def multiply_rows(neighbours, bending, scale, free, p, q, first, last):
         if not free[v]:
             q[v, 0] = q[v, 1] = q[v, 2] = 0.0
             continue
-        a = b = c = 0.0
-        for k in range(bend_start[v], bend_start[v + 1]):
-            j, w = bend_columns[k], values[k]
-            a += w * p[j, 0]
-            b += w * p[j, 1]
-            c += w * p[j, 2]
-        a, b, c = scale * a, scale * b, scale * c
-        for k in range(start[v], start[v + 1]):
-            j = columns[k]
-            p0, p1, p2 = p[j, 0], p[j, 1], p[j, 2]
-            a += blocks[k, 0, 0] * p0 + blocks[k, 0, 1] * p1 + blocks[k, 0, 2] * p2
-            b += blocks[k, 1, 0] * p0 + blocks[k, 1, 1] * p1 + blocks[k, 1, 2] * p2
-            c += blocks[k, 2, 0] * p0 + blocks[k, 2, 1] * p1 + blocks[k, 2, 2] * p2
-        q[v, 0], q[v, 1], q[v, 2] = a, b, c
+        a, b, c = number_row(bend_columns, values, p, bend_start[v], bend_start[v + 1])
+        d, e, f = block_row(columns, blocks, p, start[v], start[v + 1])
+        q[v, 0], q[v, 1], q[v, 2] = a + d, b + e, c + f
 
 
 @helper
@@ -94,9 +89,9 @@ def collect_diagonal(system, out):
     n, links, blocks = len(system.free), system.links, system.blocks
     for v in range(n):
         k = system.rows.diagonal[v]
-        bend = system.scale * system.bend_values[system.bend_rows.diagonal[v]]
-        out[v, 0], out[v, 1], out[v, 2] = blocks[k, 0, 0] + bend, blocks[k, 0, 1], blocks[k, 0, 2]
-        out[v, 3], out[v, 4], out[v, 5] = blocks[k, 1, 1] + bend, blocks[k, 1, 2], blocks[k, 2, 2] + bend
+        bend = system.bend[system.bend_rows.diagonal[v]]
+        out[v, 0], out[v, 1], out[v, 2] = blocks[k, 0] + bend, blocks[k, 4], blocks[k, 8]
+        out[v, 3], out[v, 4], out[v, 5] = blocks[k, 5] + bend, blocks[k, 9], blocks[k, 10] + bend
     for k in range(len(links.vertices)):
         for i in range(4):
             v, w = links.vertices[k, i], links.weights[k, i]

@@ -14,6 +14,7 @@ import numpy as np
 
 from pliant.runtime.arrays import MeshError
 from pliant.runtime.jit import helper, kernel
+from pliant.runtime.simd import BLOCK
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.materials import Material
 from pliant.simulate.rows import Incidence, Rows, incidence_of, rows_of
@@ -123,7 +124,7 @@ class MembraneStep:
         return float(elastic), float(viscous)
 
     def add(self, gradient: np.ndarray, blocks: np.ndarray) -> None:
-        """Write the Hessian at the positions of ``energies`` into blocks, (k, 3, 3), and add the gradient, (n, 3)."""
+        """Write the Hessian at the positions of ``energies`` into blocks, (k, 12), and add the gradient, (n, 3)."""
         membrane = self.membrane
         self._pool.run_range(lambda a, b: _sum_rows(membrane, self._state, a, b, gradient, blocks), len(gradient), 1024)
 
@@ -222,9 +223,8 @@ def _sum_rows(membrane, state, first, last, gradient, blocks):
     row_start, slots = membrane.rows.start, membrane.slots
     for v in range(first, last):
         for k in range(row_start[v], row_start[v + 1]):
-            for i in range(3):
-                for j in range(3):
-                    blocks[k, i, j] = 0.0
+            for i in range(BLOCK):
+                blocks[k, i] = 0.0
         g0 = g1 = g2 = 0.0
         for at in range(start[v], start[v + 1]):
             f, i = element[at], corner[at]
@@ -237,6 +237,8 @@ def _sum_rows(membrane, state, first, last, gradient, blocks):
             g2 += pu * u[2] + pv * w[2]
             shear = state[f, 15]
             for j in range(3):
+                if j == i:
+                    continue
                 c, d = membrane.gradient[f, j, 0], membrane.gradient[f, j, 1]
                 k = slots[f, i, j]
                 stress = a * c * state[f, 9] + (a * d + b * c) * state[f, 11] + b * d * state[f, 10]
@@ -245,8 +247,19 @@ def _sum_rows(membrane, state, first, last, gradient, blocks):
                 for p in range(3):
                     left, right = uu * u[p] + vu * w[p], uv * u[p] + vv * w[p]
                     for q in range(3):
-                        blocks[k, p, q] += left * u[q] + right * w[q]
-                    blocks[k, p, p] += stress
+                        blocks[k, 4 * q + p] += left * u[q] + right * w[q]
+                    blocks[k, 5 * p] += stress
+        _close_row(blocks, row_start[v], membrane.rows.diagonal[v], row_start[v + 1])
         gradient[v, 0] += g0
         gradient[v, 1] += g1
         gradient[v, 2] += g2
+
+
+@helper
+def _close_row(blocks, first, own, last):
+    """The block on the diagonal: what moves all vertices alike meets no force."""
+    for i in range(BLOCK):
+        total = 0.0
+        for k in range(first, last):
+            total += blocks[k, i]
+        blocks[own, i] = -total

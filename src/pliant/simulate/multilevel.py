@@ -6,19 +6,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.runtime.jit import bare_kernel, helper
+from pliant.runtime.jit import bare_kernel
+from pliant.runtime.simd import WIDTH
 from pliant.runtime.threads import ThreadPool
-from pliant.simulate.cycle import cycle, divide, extend
-from pliant.simulate.levels import Level, add_links, sum_level
+from pliant.simulate.cycle import cycle, divide, extend, restrict
+from pliant.simulate.levels import Level
 from pliant.simulate.linear import System, collect_diagonal, dot, invert_block, multiply_links, multiply_rows
 
 LEAST = 8192  # vertices that are worth a thread of their own
 
 
 class Room(NamedTuple):
-    """Memory of the solver: inverse : (n, 6), of the diagonal; r, z, p, q : (n, 3)"""
+    """Memory of the solver: inverse : (n, 6), of the diagonal; out, r, z, p, q : (n, 4)"""
 
     inverse: np.ndarray
+    out: np.ndarray
     r: np.ndarray
     z: np.ndarray
     p: np.ndarray
@@ -26,28 +28,7 @@ class Room(NamedTuple):
 
 
 def room_for(vertex_count: int) -> Room:
-    return Room(np.empty((vertex_count, 6)), *(np.empty((vertex_count, 3)) for _ in range(4)))
-
-
-@bare_kernel
-def prepare_levels(system, levels):
-    """Matrices of all levels, and the inverses of their diagonals."""
-    sum_level(system.rows, system.blocks, system.scale, levels[0])
-    add_links(system.links, system.free, levels[0])
-    _invert_level(levels[0])
-    for i in range(1, len(levels)):
-        sum_level(levels[i - 1].rows, levels[i - 1].blocks, 0.0, levels[i])
-        _invert_level(levels[i])
-
-
-@helper
-def _invert_level(level):
-    out, blocks = level.inverse, level.blocks
-    for v in range(len(out)):
-        k = level.rows.diagonal[v]
-        out[v, 0], out[v, 1], out[v, 2] = blocks[k, 0, 0], blocks[k, 0, 1], blocks[k, 0, 2]
-        out[v, 3], out[v, 4], out[v, 5] = blocks[k, 1, 1], blocks[k, 1, 2], blocks[k, 2, 2]
-        invert_block(out, v)
+    return Room(np.empty((vertex_count, 6)), *(np.zeros((vertex_count, WIDTH)) for _ in range(5)))
 
 
 def solve_multilevel(
@@ -63,38 +44,40 @@ def solve_multilevel(
     """
     r, z, p, q = room.r, room.z, room.p, room.q
     neighbours = system.rows.start, system.rows.columns, system.blocks
-    bending = system.bend_rows.start, system.bend_rows.columns, system.bend_values
-    finest, coarse = (levels[0].hats.start, levels[0].hats.columns, levels[0].hats.values), levels[0].x
+    bending = system.bend_rows.start, system.bend_rows.columns, system.bend
+    hats, back, coarse, coarse_r = tuple(levels[0].hats), tuple(levels[0].back), levels[0].x, levels[0].r
 
     def precondition() -> None:
-        cycle(system.free, levels, r)
-        pool.run_range(lambda first, last: extend(finest, coarse, z, first, last), len(r), LEAST)
+        pool.run_range(lambda first, last: restrict(back, r, coarse_r, first, last), len(coarse), LEAST)
+        cycle(levels)
+        pool.run_range(lambda first, last: extend(hats, coarse, z, first, last), len(r), LEAST)
 
-    _start(system, gradient, room, out)
+    _start(system, gradient, room)
     precondition()
     rz = _turn(r, z, p, 0.0)
     enough = max(limits[0] * limits[0] * rz, limits[1])
-    for iteration in range(limits[2]):
-        if not rz > enough:
-            return iteration
+    iteration = 0
+    while iteration < limits[2] and rz > enough:
+        iteration += 1
         pool.run_range(
-            lambda first, last: multiply_rows(neighbours, bending, system.scale, system.free, p, q, first, last),
+            lambda first, last: multiply_rows(neighbours, bending, system.free, p, q, first, last),
             len(r), LEAST,
         )  # fmt: skip
         step = rz / _add_links(system.links, system.free, p, q)
-        pool.run_range(lambda first, last: _go(step, room, out, first, last), len(r), LEAST)  # noqa: B023
+        pool.run_range(lambda first, last: _go(step, room, first, last), len(r), LEAST)  # noqa: B023
         precondition()
         rz = _turn(r, z, p, rz)
-    return limits[2]
+    out[:] = room.out[:, :3]
+    return iteration
 
 
 @bare_kernel
-def _start(system, gradient, room, out):
+def _start(system, gradient, room):
     """The residual at 0, divided by the diagonal."""
     collect_diagonal(system, room.inverse)
     for v in range(len(system.free)):
         for c in range(3):
-            out[v, c] = room.p[v, c] = 0.0
+            room.out[v, c] = room.p[v, c] = 0.0
             room.r[v, c] = -gradient[v, c] if system.free[v] else 0.0
         if system.free[v]:
             invert_block(room.inverse, v)
@@ -113,9 +96,9 @@ def _add_links(links, free, p, q):
 
 
 @bare_kernel
-def _go(step, room, out, first, last):
+def _go(step, room, first, last):
     """A step along p, and the residual there, divided by the diagonal."""
-    r, z, p, q = room.r, room.z, room.p, room.q
+    out, r, z, p, q = room.out, room.r, room.z, room.p, room.q
     for v in range(first, last):
         out[v, 0] += step * p[v, 0]
         out[v, 1] += step * p[v, 1]

@@ -8,14 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.runtime.jit import kernel
+from pliant.runtime.simd import BLOCK
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.air import Air
-from pliant.simulate.bending import Bending, BendingStep
+from pliant.simulate.bending import Bending
+from pliant.simulate.bending_step import BendingStep
+from pliant.simulate.coarse import prepare_levels
 from pliant.simulate.levels import levels_of
 from pliant.simulate.linear import System
 from pliant.simulate.links import Links, meet_contacts, pull_links, pulling
 from pliant.simulate.membrane import Membrane, MembraneStep
-from pliant.simulate.multilevel import prepare_levels, room_for, solve_multilevel
+from pliant.simulate.multilevel import room_for, solve_multilevel
 
 _HALVINGS = 6  # of a Newton step that would gain energy
 _ROUNDING = 1e-10  # relative, of sums of energies
@@ -85,8 +88,10 @@ class Minimiser:
         n = len(sheet.mass)
         self.sheet, self._pool = sheet, pool
         self.membrane, self.bending = MembraneStep(sheet.membrane, pool), BendingStep(sheet.bending, n, pool)
-        self._blocks, self._room = np.empty((len(sheet.membrane.rows.columns), 3, 3)), room_for(n)
+        self._blocks, self._room = np.empty((len(sheet.membrane.rows.columns), BLOCK)), room_for(n)
         self._change, self._free, self._levels = np.zeros((n, 3)), np.zeros(n, bool), ()
+        self._of_links = 0.0  # energy, of the last one
+        self._likely = 2  # of the starts, which is probably best
 
     def solve(self, step: Step, air: Air, tolerances: Tolerances, x: np.ndarray) -> Outcome:
         """Move the free vertices among x, (N, 3), to the minimum; what is driven is where it ends."""
@@ -108,7 +113,7 @@ class Minimiser:
                 return Outcome(iteration + 1, linear, moved, True)
             before, is_whole = self._back_off(step, air, x, pulls, before)
             if loads_are_due and is_whole and (is_solved or 2 * (iteration + 1) >= tolerances.newton):
-                before, loads_are_due = self._energy(step, air, x, pulls, False), False
+                before, loads_are_due = self._with_new_loads(step, x, pulls, before), False
             count = iteration + 1
         return Outcome(count, linear, moved, False)
 
@@ -127,15 +132,17 @@ class Minimiser:
             x[:n][step.free] = goal[step.free]
             meet_contacts(links, x, step.x0, inverse_mass, step.seconds, MEETING, drag)
             starts.append(x[:n].copy())
-        energies = []
-        for start in starts:
-            x[:n][step.free] = start[step.free]
-            energies.append(self._energy(step, air, x, pulls, True))
+        energies = np.empty(len(starts))
+        order = [k for k in range(len(starts)) if k != self._likely]
+        for k in (*order, self._likely):  # what was least in the step before comes last: what is there is kept then
+            x[:n][step.free] = starts[k][step.free]
+            energies[k] = self._energy(step, air, x, pulls)
         least = int(np.argmin(energies))
-        if least < 2:  # not where it is now
+        if least != self._likely:
+            self._likely = least
             x[:n][step.free] = starts[least][step.free]
-            self._energy(step, air, x, pulls, True)
-        return energies[least]
+            self._energy(step, air, x, pulls)
+        return float(energies[least])
 
     def _gradient(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray) -> np.ndarray:
         """(n, 3), at the positions of the last energy; writes the Hessian into blocks."""
@@ -150,13 +157,13 @@ class Minimiser:
     def _newton_step(self, step: Step, gradient: np.ndarray, tolerances: Tolerances) -> int:
         bending = self.sheet.bending
         system = System(
-            self.sheet.membrane.rows, self._blocks, bending.rows, bending.values, self.bending.scale(step.seconds),
-            pulling(step.links), step.free,
+            self.sheet.membrane.rows, self._blocks, bending.rows, self.bending.hessian(step.seconds),
+            1.0 / step.seconds, pulling(step.links), step.free,
         )  # fmt: skip
         if not self._levels or not np.array_equal(self._free, step.free):
             self._free = step.free.copy()
-            self._levels = levels_of(system.rows, system.bend_rows, system.bend_values, self._free)
-        prepare_levels(system, self._levels)
+            self._levels = levels_of(system.rows, system.bend_rows, self.bending.parts, self._free)
+        prepare_levels(system, self._levels, self._pool)
         limits = (tolerances.linear, 0.0, tolerances.most)
         return solve_multilevel(system, self._levels, gradient, limits, self._room, self._change, self._pool)
 
@@ -164,21 +171,27 @@ class Minimiser:
         """Halve the Newton step until it gains no energy; the energy, and whether it was not halved."""
         n = len(self._change)
         for halving in range(_HALVINGS):
-            now = self._energy(step, air, x, pulls, True)
+            now = self._energy(step, air, x, pulls)
             if now <= before + _ROUNDING * (abs(before) + abs(now)):
                 return now, halving == 0
             self._change *= 0.5
             x[:n] -= self._change
-        return self._energy(step, air, x, pulls, True), False
+        return self._energy(step, air, x, pulls), False
 
-    def _energy(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray, is_lagged: bool) -> float:
+    def _energy(self, step: Step, air: Air, x: np.ndarray, pulls: np.ndarray) -> float:
         """Everything that is minimised, at x; pulls gets the gradient of the links."""
         n, seconds = len(self.sheet.mass), step.seconds
         own = np.ascontiguousarray(x[:n])
         total = sum(self.membrane.energies(own, seconds)) + sum(self.bending.energies(own, seconds))
         pulls[:] = 0.0
-        total += pull_links(step.links, x, step.x0, step.slip, is_lagged, pulls)
-        return total + _outer_energy((x, step.x0, step.aim, self.sheet.mass, air.matrix, air.wind), seconds)
+        self._of_links = pull_links(step.links, x, step.x0, step.slip, True, pulls)
+        total += _outer_energy((x, step.x0, step.aim, self.sheet.mass, air.matrix, air.wind), seconds)
+        return total + self._of_links
+
+    def _with_new_loads(self, step: Step, x: np.ndarray, pulls: np.ndarray, before: float) -> float:
+        """The energy at the positions of the last one, ``before``, with the loads of friction that there are."""
+        pulls[:] = 0.0
+        return before - self._of_links + pull_links(step.links, x, step.x0, step.slip, False, pulls)
 
 
 @kernel
@@ -212,12 +225,12 @@ def _add_diagonal(state, seconds, diagonal, gradient, blocks):
         gradient[v, 0] += m * (x[v, 0] - aim[v, 0]) - (drag[v, 0] * a + drag[v, 1] * b + drag[v, 2] * c)
         gradient[v, 1] += m * (x[v, 1] - aim[v, 1]) - (drag[v, 1] * a + drag[v, 3] * b + drag[v, 4] * c)
         gradient[v, 2] += m * (x[v, 2] - aim[v, 2]) - (drag[v, 2] * a + drag[v, 4] * b + drag[v, 5] * c)
-        blocks[k, 0, 0] += m + per * drag[v, 0]
-        blocks[k, 0, 1] += per * drag[v, 1]
-        blocks[k, 0, 2] += per * drag[v, 2]
-        blocks[k, 1, 0] += per * drag[v, 1]
-        blocks[k, 1, 1] += m + per * drag[v, 3]
-        blocks[k, 1, 2] += per * drag[v, 4]
-        blocks[k, 2, 0] += per * drag[v, 2]
-        blocks[k, 2, 1] += per * drag[v, 4]
-        blocks[k, 2, 2] += m + per * drag[v, 5]
+        blocks[k, 0] += m + per * drag[v, 0]
+        blocks[k, 4] += per * drag[v, 1]
+        blocks[k, 8] += per * drag[v, 2]
+        blocks[k, 1] += per * drag[v, 1]
+        blocks[k, 5] += m + per * drag[v, 3]
+        blocks[k, 9] += per * drag[v, 4]
+        blocks[k, 2] += per * drag[v, 2]
+        blocks[k, 6] += per * drag[v, 4]
+        blocks[k, 10] += m + per * drag[v, 5]

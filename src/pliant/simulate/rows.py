@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.runtime.jit import kernel
-
 
 class Rows(NamedTuple):
     """Columns of each row: those of row v are columns[start[v] : start[v + 1]], ascending.
@@ -64,16 +62,3 @@ def incidence_of(elements: np.ndarray, vertex_count: int) -> Incidence:
     start = np.zeros(vertex_count + 1, np.int64)
     np.cumsum(np.bincount(flat[order], minlength=vertex_count), out=start[1:])
     return Incidence(start, (order // s).astype(np.int32), (order % s).astype(np.int32))
-
-
-@kernel
-def multiply_scalar_rows(start, columns, values, x, first, last, out):
-    """out = values x, of rows first .. last - 1; values : (k,), x, out : (n, 3)."""
-    for v in range(first, last):
-        a = b = c = 0.0
-        for k in range(start[v], start[v + 1]):
-            j, w = columns[k], values[k]
-            a += w * x[j, 0]
-            b += w * x[j, 1]
-            c += w * x[j, 2]
-        out[v, 0], out[v, 1], out[v, 2] = a, b, c
