@@ -38,12 +38,14 @@ class Points(NamedTuple):
 
     start : (c + 1,) int64, where those of each cell begin
     cell : (p,) int32
-    gradient : (p, 8, 3) float64, of the shape functions at rest, 0 beyond the corners of the cell
+    shape : (p, 8) float64, the shape functions, 0 beyond the corners of the cell
+    gradient : (p, 8, 3) float64, of the shape functions at rest
     volume : (p,) float64, that each stands for
     """
 
     start: np.ndarray
     cell: np.ndarray
+    shape: np.ndarray
     gradient: np.ndarray
     volume: np.ndarray
 
@@ -64,12 +66,13 @@ def points_of(mesh: VolumeMesh, rest: np.ndarray) -> Points:
         raise MeshError(f"cell {shells[0]} is a {TYPES[types[shells[0]]]}, which has no volume")
     per_cell = np.array([1 if TYPES[t] == "tetra" else 8 for t in range(SOLID_TYPES)])[types]
     start = np.concatenate(([0], np.cumsum(per_cell)))
-    gradient, volume = np.zeros((start[-1], MOST_CORNERS, 3)), np.empty(start[-1])
+    shape, gradient = np.zeros((start[-1], MOST_CORNERS)), np.zeros((start[-1], MOST_CORNERS, 3))
+    volume = np.empty(start[-1])
     for kind in range(SOLID_TYPES):
         cells = np.flatnonzero(types == kind)
         if not len(cells):
             continue
-        derivatives, weights = _reference(TYPES[kind])
+        values, derivatives, weights = _reference(TYPES[kind])
         count = int(CORNER_COUNT[kind])
         x = rest[corners[cells, :count]]
         jacobian = np.einsum("cix,qik->cqxk", x, derivatives)
@@ -80,20 +83,32 @@ def points_of(mesh: VolumeMesh, rest: np.ndarray) -> Points:
             cell = int(cells[np.argmax(bad)])
             raise InvertedCellError(f"cell {cell}, a {TYPES[kind]}, is inverted or has no volume at rest")
         places = start[cells][:, None] + np.arange(len(weights))
+        shape[places, :count] = values
         gradient[places, :count] = np.einsum("qik,cqkx->cqix", derivatives, np.linalg.inv(jacobian))
         volume[places] = weights * determinant
     cell = np.repeat(np.arange(len(types), dtype=np.int32), per_cell)
-    return Points(start.astype(np.int64), cell, gradient, volume)
+    return Points(start.astype(np.int64), cell, shape, gradient, volume)
 
 
-def _reference(kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """(q, corners, 3) derivatives of the shape functions in coordinates of the reference cell, (q,) weights."""
+def lumped_mass(mesh: VolumeMesh, points: Points, density: np.ndarray, vertex_count: int) -> np.ndarray:
+    """(n,) mass of each vertex, from the density of the cells, (c,): its share of what is integrated."""
+    mass = points.shape * (density[points.cell] * points.volume)[:, None]
+    corners = mesh._corners[points.cell]
+    real = np.arange(MOST_CORNERS) < mesh._corner_count[points.cell][:, None]
+    return np.bincount(corners[real], mass[real], minlength=vertex_count)
+
+
+def _reference(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(q, corners) shape functions, (q, corners, 3) their derivatives in coordinates of the reference cell, and (q,)
+    weights."""
     if kind == "tetra":
-        return np.array([[(-1.0, -1, -1), (1, 0, 0), (0, 1, 0), (0, 0, 1)]]), np.array([1.0 / 6.0])
+        derivatives = np.array([[(-1.0, -1, -1), (1, 0, 0), (0, 1, 0), (0, 0, 1)]])
+        return np.full((1, 4), 0.25), derivatives, np.array([1.0 / 6.0])
     at, corners = _GAUSS, _CORNERS[kind]
     factors = 1.0 + at[:, None, :] * _SIGNS  # (q, 8, 3)
-    derivatives = np.zeros((8, max(corners) + 1, 3))
+    values, derivatives = np.zeros((8, max(corners) + 1)), np.zeros((8, max(corners) + 1, 3))
+    np.add.at(values.T, np.array(corners), 0.125 * factors.prod(axis=2).T)
     for k in range(3):
         others = factors[:, :, (k + 1) % 3] * factors[:, :, (k + 2) % 3]
         np.add.at(derivatives[:, :, k].T, np.array(corners), (0.125 * _SIGNS[:, k] * others).T)
-    return derivatives, np.ones(8)
+    return values, derivatives, np.ones(8)
