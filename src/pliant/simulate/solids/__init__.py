@@ -1,0 +1,1 @@
+"""Elastic and plastic solid cells: shape functions, constitutive laws, forces and stiffness."""
