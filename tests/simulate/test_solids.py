@@ -8,7 +8,8 @@ import pytest
 import pliant
 from pliant.runtime.threads import SERIAL
 from pliant.simulate.solids.laws import COROTATIONAL, HENCKY, NEO_HOOKEAN
-from pliant.simulate.solids.quadrature import InvertedCellError, points_of
+from pliant.simulate.solids.materials import SOLID_MATERIALS, SolidMaterial, solid_material_of
+from pliant.simulate.solids.quadrature import InvertedCellError, lumped_mass, points_of
 from pliant.simulate.solids.stresses import SolidStep, solids_of
 
 LAWS = pytest.mark.parametrize(
@@ -198,3 +199,25 @@ def test_inverted_at_rest():
     x[at(1, 1, 1)] = (3.0, 3.0, 3.0)
     with pytest.raises(InvertedCellError, match=r"cell [0-9]+, a tetra, is inverted"):
         points_of(pliant.VolumeMesh(cells), x)
+
+
+@KINDS
+def test_mass(kind):
+    cells, x = cube_of(kind)
+    mesh = pliant.VolumeMesh(cells)
+    points = points_of(mesh, x)
+    mass = lumped_mass(mesh, points, np.full(len(mesh._types), 2.5), len(x))
+    assert mass.sum() == pytest.approx(2.5 * points.volume.sum(), rel=1e-13)
+    assert mass.min() > 0.0
+
+
+def test_materials():
+    steel = solid_material_of("steel")
+    lame, shear = steel.lame
+    assert shear * (3 * lame + 2 * shear) / (lame + shear) == pytest.approx(steel.young)
+    assert all(solid_material_of(one) is one for one in SOLID_MATERIALS.values())
+    for wrong in ({"poisson": 0.5}, {"poisson": 0.7}, {"young": -1.0}, {"density": np.nan}, {"yield_stress": 1e6}):
+        with pytest.raises(pliant.MeshError, match=next(iter(wrong))):
+            SolidMaterial(**{"density": 1e3, "young": 1e6, "poisson": 0.3} | wrong)
+    with pytest.raises(pliant.OptionError, match="'stone' is not known"):
+        solid_material_of("stone")
