@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import weld
-from pliant.queries.enclosures import enclosed
+from pliant.queries.enclosures import edge_balance, enclosed
 from pliant.runtime.arrays import OpenSurfaceError
 from pliant.untangling.given import Given
 from pliant.untangling.judging import areas
@@ -154,11 +154,7 @@ def closed(faces: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Faces (m, 3), and those of cones that close what holes they have: their tips are the vertices of lowest id of the
     loops."""
     welded = weld(faces, x)
-    sides = welded[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64)
-    sides = sides[sides[:, 0] != sides[:, 1]]
-    keys, edge = np.unique(sides.min(axis=1) * len(x) + sides.max(axis=1), return_inverse=True)
-    way = np.where(sides[:, 0] < sides[:, 1], 1, -1)
-    net = np.bincount(edge, way, len(keys))
+    _, _, keys, net = edge_balance(welded, len(x))
     if not net.any():
         return faces
     odd = np.flatnonzero(net)
