@@ -23,6 +23,7 @@ BIN := .venv/bin
 setup: .venv/installed-dev
 
 demo: .venv/installed-cli
+	$(BIN)/pliant warm scan simulate
 	$(BIN)/pliant demo $(ARGS)
 	@mkdir -p demo
 	$(BIN)/pliant simulate cloth_ball --triangles 2000 --frames 80 --no-cache --report demo/simulation.html

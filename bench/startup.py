@@ -2,34 +2,64 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from typing import NamedTuple
 
 from bench.measure import Options, Report, child, seconds
 
+_COMMANDS = {
+    "import numba": ["-c", "import numba"],
+    "import pliant": ["-c", "import pliant"],
+    "pliant --help": ["-m", "pliant", "--help"],
+}
+
+
+class Taken(NamedTuple):
+    seconds: float
+    of_processors: float  # of the process and of those that it began and waited for; 0 on Windows
+
 
 def startup(options: Options) -> None:
-    report = Report("startup", "From the start of the process to its end", "what, seconds", options.save)
+    title = "From the start of the process to its end"
+    report = Report("startup", title, "what, seconds, of processors", options.save)
     with tempfile.TemporaryDirectory(prefix="pliant-bench-") as folder:
-        _row(report, "first ccd, cold cache", _timed(lambda: child("first_result", PLIANT_CACHE_DIR=folder)))
-        warm = min(_timed(lambda: child("first_result", PLIANT_CACHE_DIR=folder)) for _ in range(options.repeats))
-        _row(report, "first ccd, warm cache", warm)
-    for what, command in (("import pliant", ["-c", "import pliant"]), ("pliant --help", ["-m", "pliant", "--help"])):
-        best = min(
-            _timed(lambda c=command: subprocess.run([sys.executable, *c], stdout=subprocess.DEVNULL, check=True))
-            for _ in range(options.repeats)
-        )
-        _row(report, what, best)
+        _row(report, "first ccd, cold cache", _timed(lambda: _first_result(folder)))
+        _row(report, "first ccd, warm cache", _best(lambda: _first_result(folder), options.repeats))
+    for what, command in _COMMANDS.items():
+        _row(report, what, _best(lambda c=command: _run(c), options.repeats))
+    with tempfile.TemporaryDirectory(prefix="pliant-bench-") as folder:
+        demo = ["-m", "pliant", "warm", "scan", "simulate"]
+        _row(report, "kernels of make demo", _timed(lambda: _run(demo, PLIANT_CACHE_DIR=folder)))
     report.show()
 
 
-def _timed(action) -> float:
-    clock = time.perf_counter()
+def _first_result(folder: str) -> None:
+    child("first_result", PLIANT_CACHE_DIR=folder, PYTHONDONTWRITEBYTECODE="")
+
+
+def _run(command: list[str], **environment: str) -> None:
+    variables = os.environ | {"PYTHONDONTWRITEBYTECODE": ""} | environment  # pip writes bytecode: as installed
+    subprocess.run([sys.executable, *command], stdout=subprocess.DEVNULL, env=variables, check=True)
+
+
+def _best(action: Callable[[], None], repeats: int) -> Taken:
+    """The least of each."""
+    taken = [_timed(action) for _ in range(repeats)]
+    return Taken(min(one.seconds for one in taken), min(one.of_processors for one in taken))
+
+
+def _timed(action: Callable[[], None]) -> Taken:
+    clock, before = time.perf_counter(), os.times()
     action()
-    return time.perf_counter() - clock
+    after = os.times()
+    spent = after.children_user - before.children_user + after.children_system - before.children_system
+    return Taken(time.perf_counter() - clock, spent)
 
 
-def _row(report: Report, what: str, value: float) -> None:
-    report.add(what, seconds(value), what=what, seconds=value)
+def _row(report: Report, what: str, taken: Taken) -> None:
+    report.add(what, seconds(taken.seconds), seconds(taken.of_processors), what=what, **taken._asdict())

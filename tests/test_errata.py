@@ -270,8 +270,8 @@ def test_6_adjacent_triangles_in_two_nodes():
     adjacent, unless they come from a list.
     """
     lost = inside_a_leaf = 0
-    for seed in range(6):
-        faces, x0, x1 = crumpled(seed, 1.0)
+    for seed in range(10):
+        faces, x0, x1 = crumpled(seed, 1.0, n=24)
         mesh, rows = pliant.TriMesh(faces), faces.tolist()
         scene, fitted = marked(mesh, x0, x1)
         leaves = 1 << scene.hierarchy.tree.depth

@@ -47,7 +47,8 @@ from pliant.engine.tables import tabulate
 from pliant.engine.travel import travel_of
 from pliant.mesh.volumes import as_volume
 from pliant.queries.detector import Detector
-from pliant.results.contacts import Contacts, Intersections
+from pliant.results.contacts import Contacts
+from pliant.results.intersections import Intersections
 from pliant.runtime.arrays import ShapeError, as_floats, as_number, as_positions, choose, thread_count
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool

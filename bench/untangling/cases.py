@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bench.untangling import bodies, characters, garments, layers, models, scenes, sheets
+from bench.untangling import bodies, characters, fresh, garments, layers, models, scenes, sheets
 from bench.untangling.case import Case as Case
 from bench.untangling.case import Recipe as Recipe
 
@@ -18,7 +18,7 @@ CLASSES = {
     "models": "model files",
     "garments": "garment on body",
 }
-_MAKERS = (bodies, characters, sheets, layers, scenes, models, garments)
+_MAKERS = (bodies, characters, sheets, layers, scenes, models, garments, fresh)
 
 
 def recipes(only: Iterable[str] = ()) -> Iterator[Recipe]:

@@ -35,7 +35,7 @@ def untangle(options: Options) -> None:
     seconds = options.limit or SECONDS
     records = _run([Job(r.kind, r.name, r.seed, "pliant", options.threads, seconds) for r in chosen], options)
     _classes("All cases", records, options)
-    _classes("Held-out cases (odd seeds)", [r for r in records if r["held_out"]], options)
+    _classes("Held-out cases (fresh seeds)", [r for r in records if r["held_out"]], options)
     _failures(records)
     with_reference = [Job(r.kind, r.name, r.seed, "pliant, with a reference", options.threads, seconds) for r in chosen]
     _classes("With a clean reference, where there is one", _run(with_reference, options), options)

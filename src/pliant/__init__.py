@@ -35,18 +35,13 @@ if TYPE_CHECKING:
     from pliant.response.resolver import Resolver
     from pliant.response.resolving import resolve
     from pliant.results.answers import PairContacts, PairDistances, TrianglePairs, Windings
-    from pliant.results.contacts import (
-        STATUS,
-        Contacts,
-        InsideCells,
-        InsideSurface,
-        Intersections,
-        MeshDistance,
-        Proximity,
-        Step,
-    )
+    from pliant.results.contacts import STATUS, Contacts
     from pliant.results.contours import Contours, Region
+    from pliant.results.insides import InsideCells, InsideSurface
+    from pliant.results.intersections import Intersections
+    from pliant.results.proximity import Proximity
     from pliant.results.resolved import Resolved
+    from pliant.results.steps import MeshDistance, Step
     from pliant.results.untangled import AreaChange, Phase, Untangled
     from pliant.runtime.arrays import (
         DtypeError,
@@ -81,12 +76,12 @@ _HOME = {
     "Detector": "pliant.queries.detector",
     "DtypeError": "pliant.runtime.arrays",
     "EDGE_EDGE": "pliant.arithmetic.kinds",
-    "InsideCells": "pliant.results.contacts",
-    "InsideSurface": "pliant.results.contacts",
-    "Intersections": "pliant.results.contacts",
+    "InsideCells": "pliant.results.insides",
+    "InsideSurface": "pliant.results.insides",
+    "Intersections": "pliant.results.intersections",
     "LayersError": "pliant.untangling.given",
     "MaskedError": "pliant.runtime.arrays",
-    "MeshDistance": "pliant.results.contacts",
+    "MeshDistance": "pliant.results.steps",
     "MeshError": "pliant.runtime.arrays",
     "NonFiniteError": "pliant.runtime.arrays",
     "OpenSurfaceError": "pliant.runtime.arrays",
@@ -96,7 +91,7 @@ _HOME = {
     "PairDistances": "pliant.results.answers",
     "Phase": "pliant.results.untangled",
     "PinchedError": "pliant.response.driven",
-    "Proximity": "pliant.results.contacts",
+    "Proximity": "pliant.results.proximity",
     "RepeatedVertexError": "pliant.mesh.volumes",
     "Region": "pliant.results.contours",
     "Resolved": "pliant.results.resolved",
@@ -110,7 +105,7 @@ _HOME = {
     "ShapeError": "pliant.runtime.arrays",
     "Stage": "pliant.runtime.tally",
     "StalePairsError": "pliant.queries.near_pairs",
-    "Step": "pliant.results.contacts",
+    "Step": "pliant.results.steps",
     "TangledError": "pliant.runtime.arrays",
     "TooManyOrphans": "pliant.mesh.o_sets",
     "TriMesh": "pliant.mesh.triangles",

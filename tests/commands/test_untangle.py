@@ -226,7 +226,8 @@ def test_json_keeps_to_the_schema(call: Call, files: Path):
 
 
 def test_a_page_with_before_and_after(call: Call, files: Path):
-    assert call("untangle", "two.obj", "out.obj", "--report", "page.html").code == 0
+    assert call("untangle", "two.obj", "out.obj", "--report", "page.html", "--png", "sheet.png").code == 0
+    assert Path("sheet.png").read_bytes().startswith(b"\x89PNG")
     text = Path("page.html").read_text("utf-8")
     assert '"verb":"untangle"' in text
     assert '"numbers":[0,1]' in text

@@ -302,7 +302,7 @@ def folded(seed, amplitude, n=16) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    ("make", "amplitude"), [*((crumpled, a) for a in (0.5, 0.6, 0.75, 1.0)), *((folded, a) for a in (0.8, 1.2, 2.4))]
+    ("make", "amplitude"), [*((crumpled, a) for a in (0.45, 0.5, 0.55, 0.6)), *((folded, a) for a in (0.8, 1.2, 2.4))]
 )
 def test_free_nodes_have_no_contact(make, amplitude):
     low = free = faces_in_free = in_others = 0
@@ -319,7 +319,7 @@ def test_free_nodes_have_no_contact(make, amplitude):
             assert len(pliant.ccd(chosen, x0, x1, tuning=pliant.Tuning(culling="brute"))) == 0
             assert len(pliant.dcd(chosen, x0, tuning=pliant.Tuning(culling="brute"))) == 0
             faces_in_free = max(faces_in_free, len(chosen))
-        lowest = marks[leaves // 2 : leaves]  # of some 7 faces
+        lowest = marks[leaves // 2 : leaves]  # of some 18 faces
         low += len(lowest)
         free += np.count_nonzero(lowest)
         for node in leaves // 2 + np.flatnonzero(lowest == 0):
@@ -333,7 +333,7 @@ def test_free_nodes_of_scenes_have_no_contact():
     """The same with embedded scenes, k-DOPs, and motions whose vertices are off by the position error of a step."""
     free, rng = 0, np.random.default_rng(4)
     for name in ("flowing_cloth", "twisting", "hanging_cloth", "crumpled_sheet", "falling"):
-        made = pliant.scenes.load(name, triangles=300, frames=2)
+        made = pliant.scenes.load(name, triangles=1_000, frames=2)
         faces, position_error = (
             made.faces,
             2e-10 * np.linalg.norm(made.x0[made.faces[0, 0]] - made.x0[made.faces[0, 1]]),

@@ -8,9 +8,11 @@ import pytest
 import pliant
 from pliant.engine.memory import BUILDING, PATCHES, Query, _Excess, _Jumps, _Trial
 
-pytestmark = pytest.mark.unit
+# Queries of the two tests that are not marked would take minutes interpreted.
+unit = pytest.mark.unit
 
 
+@unit
 def test_cones_are_tried_when_they_are_paid_for():
     trial, size = _Trial(), 100
     for _ in range(PATCHES // BUILDING):
@@ -22,6 +24,7 @@ def test_cones_are_tried_when_they_are_paid_for():
     assert trial.is_on
 
 
+@unit
 def test_cones_that_do_not_pay_are_given_up_for_longer_each_time():
     trial, size, waits = _Trial(), 100, []
     for _ in range(3):
@@ -35,6 +38,7 @@ def test_cones_that_do_not_pay_are_given_up_for_longer_each_time():
     assert counts[0] < counts[1] < counts[2]
 
 
+@unit
 def test_cones_that_pay_stay():
     trial, size = _Trial(), 100
     trial.saved = PATCHES * size + 1.0
@@ -45,6 +49,7 @@ def test_cones_that_pay_stay():
     assert trial.is_on
 
 
+@unit
 def test_little_work_is_not_worth_cones():
     trial, size = _Trial(), 100
     trial.saved = 10.0 * PATCHES * size
@@ -52,6 +57,7 @@ def test_little_work_is_not_worth_cones():
     assert not trial.is_on
 
 
+@unit
 def test_jumps_in_a_row_are_expected():
     jumps, refits = _Jumps(), 0
     for _ in range(64):
@@ -86,6 +92,7 @@ def test_elements_that_change_places_are_built_anew():
     assert built >= 2
 
 
+@unit
 def test_a_rebuild_that_saves_nothing_makes_the_next_one_wait():
     excess = _Excess()
     for compared in (100, 150, 90, 200):

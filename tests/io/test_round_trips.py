@@ -4,6 +4,7 @@ import json
 import os
 import struct
 import warnings
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -111,6 +112,66 @@ def test_sequences_of_solids(tmp_path, name):
     assert all(np.array_equal(a, b) for a, b in zip(found, written))
 
 
+def with_cell_data(cells=None):
+    made = sequence(3, cells)
+    stress = np.random.default_rng(1).normal(size=(3, made.cell_count))
+    data = {"stress, Pa": stress, 'a "name" & <more>': np.abs(stress)}
+    return pliant.Sequence(None if cells else FACES, made, cells=cells, times=made.times, cell_data=data), data
+
+
+@pytest.mark.parametrize("cells", [None, SOLIDS], ids=["faces", "cells"])
+def test_numbers_at_cells_in_npz(tmp_path, cells):
+    given, data = with_cell_data(cells)
+    pio.write_sequence(tmp_path / "a.npz", given[1:])
+    found = pio.open_sequence(tmp_path / "a.npz")
+    assert [list(found.cell_data(k)) for k in range(2)] == 2 * [list(data)]
+    for name, values in data.items():
+        assert np.array_equal(np.stack([found.cell_data(k)[name] for k in range(2)]), values[1:])
+
+
+def test_numbers_at_cells_in_vtu(tmp_path):
+    meshio = pytest.importorskip("meshio")
+    given, data = with_cell_data(SOLIDS)
+    pio.write_sequence(tmp_path / "a.pvd", given)
+    assert len(pio.open_sequence(tmp_path / "a.pvd")) == 3
+    found = meshio.read(tmp_path / "a_frames" / "000002.vtu").cell_data
+    for name, values in data.items():
+        assert np.array_equal(np.concatenate(found[name]), values[2])
+
+
+def test_numbers_at_cells_in_xdmf(tmp_path):
+    given, data = with_cell_data(SOLIDS)
+    pio.write_sequence(tmp_path / "a.xdmf", given)
+    assert len(pio.open_sequence(tmp_path / "a.xdmf")) == 3
+    grids = ElementTree.parse(tmp_path / "a.xdmf").findall("Domain/Grid/Grid")
+    found = {one.get("Name"): one for one in grids[2].findall("Attribute[@Center='Cell']")}
+    for name, values in data.items():
+        assert [float(word) for word in found[name].findtext("DataItem", "").split()] == values[2].tolist()
+
+
+def test_numbers_at_cells_in_usd(tmp_path):
+    pytest.importorskip("pxr.Usd")
+    from pxr import Usd, UsdGeom
+
+    given, data = with_cell_data({"tetra": SOLIDS["tetra"]})
+    pio.write_sequence(tmp_path / "a.usdc", given)
+    stage = Usd.Stage.Open(str(tmp_path / "a.usdc"))
+    one = UsdGeom.PrimvarsAPI(stage.GetPrimAtPath("/mesh")).GetPrimvar("stress__Pa")
+    cells = pliant.VolumeMesh(given.cells).surface().cells
+    assert one.GetInterpolation() == "uniform"
+    assert np.array_equal(np.array(one.Get(given.times[1] * 24.0)), data["stress, Pa"][1][cells].astype(np.float32))
+
+
+def test_numbers_at_cells_are_as_many_as_cells():
+    with pytest.raises(pliant.ShapeError, match=r"cell_data\['s'\] has 2 frames, but there are 3"):
+        pliant.Sequence(FACES, np.zeros((3, 12, 3)), cell_data={"s": np.zeros((2, 5))})
+    sequence = pliant.Sequence(FACES, np.zeros((3, 12, 3)), cell_data={"s": np.zeros((3, 4))})
+    with pytest.raises(
+        pliant.ShapeError, match=r"frame 1: cell_data\['s'\] has the shape \(4,\), but there are 5 cells"
+    ):
+        sequence.cell_data(1)
+
+
 def test_what_cannot_be_written_is_said(tmp_path):
     for name in ("a.xyz", "a"):
         with pytest.raises(OutputError, match=r"\.obj, \.ply"):
@@ -176,11 +237,11 @@ def test_offenders_in_other_programs(tmp_path):
 
 
 def test_offenders_in_usd(tmp_path):
-    pxr = pytest.importorskip("pxr.Usd")
-    from pxr import UsdGeom
+    pytest.importorskip("pxr.Usd")
+    from pxr import Usd, UsdGeom
 
     pio.write_offenders(tmp_path / "a.usda", FACES, points(), COUNTS)
-    stage = pxr.Stage.Open(str(tmp_path / "a.usda"))
+    stage = Usd.Stage.Open(str(tmp_path / "a.usda"))
     mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/mesh"))
     colours = np.array(mesh.GetDisplayColorAttr().Get())
     assert mesh.GetDisplayColorPrimvar().GetInterpolation() == "uniform"

@@ -17,10 +17,7 @@ from pliant.mesh.changed import cells as changes
 from pliant.mesh.derived import derived_of
 from pliant.runtime.threads import Task, ThreadPool
 from tests.shapes.blocks import fan, grid, random_blocks, ring, tetrahedra
-
-FIELDS = ("vertex_cells", "vertices", "faces", "cell_faces", "face_cells", "boundary", "edges", "face_edges")
-FIELDS += ("cell_edges", "edge_cells", "cell_table", "o_sets")
-CHEAP = ("types", "corners", "vertex_limit", "vertices", "faces", "cell_faces", "boundary")
+from tests.shapes.fresh_meshes import CHEAP, FIELDS, assert_fresh, computed
 
 
 @pytest.fixture(autouse=True)
@@ -29,32 +26,9 @@ def carried_over_whatever_the_size(monkeypatch):
     monkeypatch.setattr(changes, "WORTH_THREADS", 0)
 
 
-def computed(mesh, fields=FIELDS):
-    for field in fields:
-        getattr(mesh, field)
-    return mesh
-
-
 def known(mesh):
     """What it has computed, or taken over."""
     return {one for one in derived_of(type(mesh)) if one.is_known(mesh)}
-
-
-def assert_fresh(mesh, fields=("types", "corners", "vertex_limit", *FIELDS)):
-    """Equal to a mesh that is built from the same cells."""
-    fresh = pliant.VolumeMesh(mesh.cells)
-    for field in fields:
-        assert_equal(getattr(mesh, field), getattr(fresh, field), field)
-
-
-def assert_equal(one, other, field):
-    """Arrays, or tuples of them, to any depth."""
-    assert type(one) is type(other)
-    if not isinstance(one, tuple):
-        np.testing.assert_array_equal(one, other, err_msg=field, strict=True)
-        return
-    for a, b in zip(one, other, strict=True):
-        assert_equal(a, b, field)
 
 
 class Editor:

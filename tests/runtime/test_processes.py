@@ -8,9 +8,12 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import pliant
 from pliant.runtime import jit, processes
+from pliant.warming.pieces import PIECES
 
 
 @pytest.mark.parametrize(("asked", "count"), [("1", 1), ("3", 3), ("0", 1), ("off", 1)])
@@ -79,3 +82,18 @@ def test_a_process_that_cannot_be_started_is_done_without(monkeypatch: pytest.Mo
     monkeypatch.setattr(processes, "_running", [])
     monkeypatch.setenv(processes.VARIABLE, "4")
     assert processes.begin() == 1
+
+
+def test_for_a_small_mesh_the_kernels_of_small_meshes_are_expected(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(processes, "_expected", "ccd")
+    mesh = pliant.TriMesh([[0, 1, 2]], points=[3])
+    x = np.array([(0.0, 0, 0), (1, 0, 0), (0, 1, 0), (0.2, 0.2, 1)])
+    assert len(pliant.ccd(mesh, x, x - [(0, 0, 0), (0, 0, 0), (0, 0, 0), (0, 0, 2)])) == 1
+    assert processes._expected == "small_ccd"
+    sheet = pliant.scenes.load("twisted_cloth", 9000, 2)
+    pliant.step(sheet.faces, sheet.x0, sheet.x0)
+    assert processes._expected == "step"
+
+
+def test_what_is_expected_is_a_query_that_can_be_compiled():
+    assert set(processes._SMALL) | set(processes._SMALL.values()) <= set(PIECES)

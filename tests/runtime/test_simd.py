@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.runtime.jit import bare_kernel
-from pliant.runtime.simd import BLOCK, WIDTH, block_row, gather_blocks, number_row
+from pliant.runtime.simd import BLOCK, WIDTH, add_outer, block_row, gather_blocks, number_row
 
 
 @bare_kernel
@@ -20,6 +20,13 @@ def _sums(start, columns, blocks, values, x, out):
 def _gathered(start, columns, values, blocks, out):
     for v in range(len(start) - 1):
         gather_blocks(columns, values, blocks, start[v], start[v + 1], out, v)
+
+
+@bare_kernel
+def _add_products(u, w, factors, blocks):
+    for k in range(len(blocks)):
+        f = factors[k, 0], factors[k, 1], factors[k, 2], factors[k, 3], factors[k, 4]
+        add_outer(blocks, k, (u[k, 0], u[k, 1], u[k, 2]), (w[k, 0], w[k, 1], w[k, 2]), f)
 
 
 def rows(rng: np.random.Generator, n: int, others: int) -> tuple[np.ndarray, np.ndarray]:
@@ -70,3 +77,19 @@ def test_blocks_are_summed(precision: type, into: type):
         for k in range(start[v], start[v + 1]):
             expected += values[k] * blocks[columns[k]].astype(float)
         assert out[v].tobytes() == expected.astype(into).tobytes()
+
+
+@pytest.mark.unit
+@pytest.mark.bounds
+def test_products_of_vectors_are_added():
+    rng = np.random.default_rng(3)
+    u, w, factors = (rng.normal(size=(20, size)) * 10.0 ** rng.integers(-8, 8, (20, 1)) for size in (3, 3, 5))
+    blocks = padded(rng, 20, BLOCK)
+    expected = blocks.copy().reshape(20, 3, WIDTH)
+    _add_products(u, w, factors, blocks)
+    for k in range(20):
+        uu, uv, vu, vv, own = factors[k]
+        for q in range(3):
+            expected[k, q, :3] += (uu * u[k] + vu * w[k]) * u[k, q] + (uv * u[k] + vv * w[k]) * w[k, q]
+            expected[k, q, q] += own
+    assert blocks.tobytes() == expected.tobytes()

@@ -10,6 +10,7 @@ from pliant.engine.free_patches import mark_free_patches
 from pliant.engine.plan import Tuning, plan_of
 from pliant.engine.scene import Fitted, Scene, build, topology_of
 from pliant.engine.travel import travel_of
+from pliant.runtime.jit import kernel
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 from tests.shapes.patches import sheet
@@ -34,7 +35,12 @@ def proves_star_shaped(x0, x1, loop, axis) -> bool:
 def proves_simple(x0, x1, loop, axis) -> bool:
     """What the other kernel says of it, edge against edge."""
     size, loop = extent_of(x0, x1, loop), np.ascontiguousarray(loop, np.int32)
-    return surely_simple(x0, x1, loop, 0, len(loop), tuple(map(float, axis)), size, 0.0, new_outline())
+    return bool(_is_simple(x0, x1, loop, tuple(map(float, axis)), size))
+
+
+@kernel
+def _is_simple(x0, x1, loop, axis, size):
+    return 1 if surely_simple(x0, x1, loop, 0, len(loop), axis, size, 0.0, new_outline()) else 0
 
 
 def marked(mesh, x0, x1, bounds="aabb", position_error=0.0) -> tuple[Scene, Fitted]:

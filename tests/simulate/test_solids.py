@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -47,24 +49,41 @@ def cube_of(kind):
     return {"pyramid": cells}, np.concatenate((x, middles))
 
 
-def step_of(cells, x, law, limit=np.inf, slope=0.0):
+def step_of(cells, x, law, limit=np.inf, slope=0.0, damping=0.0):
     mesh = pliant.VolumeMesh(cells)
     count = len(mesh._types)
     constants = np.tile([LAME, SHEAR, limit, slope], (count, 1))
     corners = np.where(np.arange(8) < mesh._corner_count[:, None], mesh._corners, -1).astype(np.int32)
-    return SolidStep(solids_of(corners, points_of(mesh, x), np.full(count, law, np.int32), constants, len(x)), SERIAL)
+    made = points_of(mesh, x), np.full(count, law, np.int32), constants, len(x), np.full(count, damping)
+    return SolidStep(solids_of(corners, *made), SERIAL)
+
+
+def energy(step, x, seconds=1.0):
+    return sum(step.energies(x, seconds))
+
+
+def force_of(step, x, gradient):
+    energy(step, x)
+    step.add(gradient, np.empty((0, 12)))
 
 
 def dense(step, x):
     """Gradient and Hessian."""
+    gradient = np.zeros_like(x)
+    force_of(step, x, gradient)
+    return gradient, matrix_of(step, x, 1.0)
+
+
+def matrix_of(step, x, seconds):
     rows, n = step.solids.rows, len(x)
-    gradient, blocks = np.zeros((n, 3)), np.empty((len(rows.columns), 12))
-    step.add(x, gradient, blocks)
+    blocks = np.empty((len(rows.columns), 12))
+    step.energies(x, seconds)
+    step.add(np.zeros((n, 3)), blocks)
     matrix = np.zeros((n, 3, n, 3))
     for v in range(n):
         for k in range(rows.start[v], rows.start[v + 1]):
             matrix[v, :, rows.columns[k]] = blocks[k].reshape(3, 4)[:, :3].T
-    return gradient, matrix.reshape(3 * n, 3 * n)
+    return matrix.reshape(3 * n, 3 * n)
 
 
 KINDS = pytest.mark.parametrize("kind", ["tetra", "hexahedron", "wedge", "pyramid"])
@@ -118,9 +137,40 @@ def test_derivatives(kind, law, limit):
     for _ in range(4):
         way, e = rng.uniform(-1, 1, x.shape), 1e-5
         there, back = y + e * way, y - e * way
-        assert np.vdot(gradient, way) == pytest.approx((step.energy(there) - step.energy(back)) / (2 * e), rel=1e-6)
+        assert np.vdot(gradient, way) == pytest.approx((energy(step, there) - energy(step, back)) / (2 * e), rel=1e-6)
         slope = (dense(step, there)[0] - dense(step, back)[0]) / (2 * e)
         assert np.abs(hessian @ way.ravel() - slope.ravel()).max() < 2e-5 * np.abs(slope).max()
+
+
+@KINDS
+def test_damping(kind):
+    """Forces of viscosity are those of its energy, which nothing rigid has; its Hessian is positive, and that of the
+    forces where nothing has been deformed."""
+    cells, x = cube_of(kind)
+    step, rng, h = step_of(cells, x, COROTATIONAL, damping=0.3), np.random.default_rng(2), 0.01
+    before = x + 0.02 * rng.uniform(-1, 1, x.shape)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    turn *= np.linalg.det(turn)
+    step.begin(before)
+    assert step.energies(before @ turn.T + 3.0, h)[1] < 1e-20
+    y, way, e = before + 0.05 * rng.uniform(-1, 1, x.shape), rng.uniform(-1, 1, x.shape), 1e-5
+    blocks = np.empty((len(step.solids.rows.columns), 12))
+    slopes = []
+    for z in (y, before + e * way, before - e * way):
+        gradient, elastic = np.zeros_like(x), np.zeros_like(x)
+        step.energies(z, h)
+        step.add(gradient, blocks)
+        step.energies(z, 1e30)
+        step.add(elastic, np.empty((0, 12)))
+        slopes.append(gradient - elastic)
+    numeric = (step.energies(y + e * way, h)[1] - step.energies(y - e * way, h)[1]) / (2 * e)
+    assert np.vdot(slopes[0], way) == pytest.approx(numeric, rel=1e-6)
+    hessian = matrix_of(step, before, h) - matrix_of(step, before, 1e30)
+    numeric = (slopes[1] - slopes[2]).ravel() / (2 * e)
+    assert np.abs(hessian @ way.ravel() - numeric).max() < 1e-5 * np.abs(numeric).max()
+    for z in (y, x * (0.3, 1.0, 2.0)):
+        matrix = matrix_of(step, z, h)
+        assert np.linalg.eigvalsh(matrix).min() > -1e-9 * np.abs(matrix).max()
 
 
 @LAWS
@@ -141,8 +191,8 @@ def test_small_strains_obey_hookes_law(law):
     e = 1e-6
     y = x * (1 + e, 1 - POISSON * e, 1 - POISSON * e)
     volume = step.solids.points.volume.sum()
-    assert step.energy(y) == pytest.approx(0.5 * YOUNG * e * e * volume, rel=1e-4)
-    assert abs(step.energy(x)) < 1e-12 * YOUNG * volume
+    assert energy(step, y) == pytest.approx(0.5 * YOUNG * e * e * volume, rel=1e-4)
+    assert abs(energy(step, x)) < 1e-12 * YOUNG * volume
 
 
 def test_uniaxial_loading_and_unloading():
@@ -163,7 +213,7 @@ def test_uniaxial_loading_and_unloading():
                 break
         y = x * (np.exp(e), width, width)
         gradient = np.zeros_like(x)
-        step.add(y, gradient)
+        force_of(step, y, gradient)
         force = gradient[[1, 2, 5, 6], 0].sum()
         stress = force * np.exp(e)  # Kirchhoff's: times the volume of the bar, which is 1 at rest
         trial = YOUNG * (e - plastic)
@@ -180,7 +230,7 @@ def test_uniaxial_loading_and_unloading():
 
 def _force_across(step, x, strain, width):
     gradient = np.zeros_like(x)
-    step.add(x * (np.exp(strain), width, width), gradient)
+    force_of(step, x * (np.exp(strain), width, width), gradient)
     return gradient[[2, 3, 6, 7], 1].sum()
 
 
@@ -188,7 +238,7 @@ def test_forces_do_not_push_or_turn_the_whole():
     cells, x = cube_of("wedge")
     step, rng = step_of(cells, x, NEO_HOOKEAN), np.random.default_rng(4)
     y, gradient = x + 0.1 * rng.uniform(-1, 1, x.shape), np.zeros_like(x)
-    step.add(y, gradient)
+    force_of(step, y, gradient)
     assert np.abs(gradient.sum(axis=0)).max() < 1e-13
     assert np.abs(np.cross(y, gradient).sum(axis=0)).max() < 1e-13
 
@@ -218,6 +268,6 @@ def test_materials():
     assert all(solid_material_of(one) is one for one in SOLID_MATERIALS.values())
     for wrong in ({"poisson": 0.5}, {"poisson": 0.7}, {"young": -1.0}, {"density": np.nan}, {"yield_stress": 1e6}):
         with pytest.raises(pliant.MeshError, match=next(iter(wrong))):
-            SolidMaterial(**{"density": 1e3, "young": 1e6, "poisson": 0.3} | wrong)
+            dataclasses.replace(SolidMaterial(1e3, 1e6, 0.3), **wrong)
     with pytest.raises(pliant.OptionError, match="'stone' is not known"):
         solid_material_of("stone")

@@ -142,19 +142,23 @@ def test_friction_of_each_vertex():
         pliant.resolve(mesh, x0, x1, friction=np.zeros(3))
 
 
-def test_scraps_that_meet_gain_no_energy():
-    """A corner that the resolver pushed back by a tenth of an edge gained a quarter of the kinetic energy."""
-    rng = np.random.default_rng(3)
+@pytest.mark.parametrize(("spin", "turn"), [(3, 1), (4, 2)])
+def test_scraps_that_meet_gain_no_energy(spin: int, turn: int):
+    """A corner that the resolver pushed back by a tenth of an edge gained a quarter of the kinetic energy; and the
+    linear solver ended before contacts held, where they were no part of the matrices that it measures residuals with.
+    """
+    rng = np.random.default_rng(spin)
     faces, uv = weave(2, 2)
     flat = np.column_stack((0.025 * uv - 0.025, np.zeros(len(uv))))
-    turns = [np.linalg.qr(turn)[0] for turn in np.random.default_rng(1).normal(size=(27, 3, 3))]
+    turns = [np.linalg.qr(some)[0] for some in np.random.default_rng(turn).normal(size=(27, 3, 3))]
     places = 0.08 * np.array([(k % 3, k // 3 % 3, k // 9) for k in range(27)])
-    x = np.concatenate([flat @ turn.T + place for turn, place in zip(turns, places)])
+    x = np.concatenate([flat @ some.T + place for some, place in zip(turns, places)])
     mesh = np.concatenate([faces + k * len(flat) for k in range(27)])
     cloth = Cloth(mesh, x, gravity=(0, 0, 0), settings=Settings(air_density=0.0))
     centres = np.repeat(x.reshape(27, -1, 3).mean(axis=1), len(flat), axis=0)
     spins = np.repeat(20.0 * rng.normal(size=(27, 3)), len(flat), axis=0)
     cloth.set_velocities(np.cross(spins, x - centres) - 10.0 * (centres - x.mean(axis=0)))
-    energies = [cloth.step(0.01).stats.energies for _ in range(25)]
+    stats = [cloth.step(0.01).stats for _ in range(25)]
+    energies = [one.energies for one in stats if one is not None]
     gains = np.diff([one.total for one in energies])
     assert gains.max() < 0.01 * max(one.kinetic for one in energies)

@@ -150,6 +150,32 @@ def test_distortion_beyond_the_limit_is_undone():
     assert len(result.remaining) == movable(faces, x)
 
 
+@pytest.mark.parametrize("limit", [0.05, 0.25, 1.0])
+def test_no_face_changes_its_area_by_more_than_the_limit(limit):
+    """The limit was once one of connected regions, in which single faces changed by as much as they liked."""
+    faces, x = noisy(0.6)
+    result = pliant.untangle(faces, x, max_distortion=limit)
+    assert result.moved.any()
+    assert result.area_change.largest == pytest.approx(area_changes(faces, x, result.positions).max())
+    assert result.area_change.largest <= limit
+    assert len(result.remaining) == movable(faces, result.positions) < movable(faces, x)
+    assert result.clean or limit < 1.0
+
+
+def area_changes(faces, before, after):
+    """By plain loops."""
+    areas = [
+        [0.5 * np.linalg.norm(np.cross(at[b] - at[a], at[c] - at[a])) for a, b, c in faces] for at in (before, after)
+    ]
+    around = {}
+    for face, area in zip(faces, areas[0]):
+        for corner in face:
+            around.setdefault(corner, []).append(area)
+    mean = {corner: np.mean(found) for corner, found in around.items()}
+    scale = [max(area, np.mean([mean[corner] for corner in face])) for face, area in zip(faces, areas[0])]
+    return np.abs(np.array(areas[0]) - np.array(areas[1])) / scale
+
+
 def test_a_reference_ends_clean():
     faces, x, clean = dented(4.0)
     result = pliant.untangle(faces, x, reference=clean)
@@ -184,6 +210,39 @@ def test_a_garment_ends_outside_of_the_body():
     assert result.clean
     assert len(result.wrong_side) == 0
     assert len(pliant.inside(faces, x, points=result.positions[used[used >= len(x)]])) == 0
+
+
+def sheets(swapped=0.0, cells=12):
+    """Two sheets half a cell apart, the upper one of which is below the other in a corner, or wholly."""
+    faces, uv = weave(cells, cells)
+    low = np.column_stack((uv, np.zeros(len(uv))))
+    height = np.where(uv.sum(axis=1) < swapped * cells, -0.5, 0.5)
+    return np.concatenate((faces, faces + len(uv))), np.concatenate((low, low + np.outer(height, (0, 0, 1.0))))
+
+
+def test_sides_of_open_layers_are_a_guess_and_said_to_be():
+    """Open layers were not checked at all: two were clean in an order that had been said to be the other one."""
+    both, at = sheets()
+    up = np.cross(*(at[both[0, 1:]] - at[both[0, 0]]))[2] > 0.0
+    right, wrong = ([0, 1], [1, 0]) if up else ([1, 0], [0, 1])
+    result = pliant.untangle(both, at, layers=right)
+    assert result.method == "nothing intersects"
+    assert result.sides == "checked, of open layers by a guess"
+    assert len(result.wrong_side) == 0
+    assert len(pliant.untangle(both, at, layers=wrong).wrong_side) > 100
+    faces, x = icosphere(3)
+    closed = np.concatenate((faces, faces + len(x))), np.concatenate((x, 0.5 * x))
+    assert pliant.untangle(*closed, layers=[1, 0]).sides == "checked"
+    assert pliant.untangle(*closed).sides == "not checked"
+
+
+def test_a_corner_that_is_below_goes_above():
+    both, at = sheets(0.8)
+    assert movable(both, at) > 5
+    up = np.cross(*(at[both[0, 1:]] - at[both[0, 0]]))[2] > 0.0
+    result = pliant.untangle(both, at, layers=[0, 1] if up else [1, 0])
+    assert result.clean
+    assert len(result.wrong_side) == 0
 
 
 def test_sides_are_told_where_nothing_intersects():

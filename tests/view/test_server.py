@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -87,6 +88,25 @@ def test_a_frame_that_is_asked_for_comes_first():
     viewer.panel.frame.value = 1
     try:
         until(lambda: viewer.now is not None and viewer.now[0].frame == 1)
+    finally:
+        viewer.stop()
+
+
+def test_a_frame_that_is_asked_for_while_the_worst_is_sought_stays(monkeypatch):
+    """Frame 3 was asked for between the look at the controls and the end of the search, and was forgotten."""
+    pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
+    viewers = queue.Queue()
+
+    def worst(_frames):
+        viewers.get(timeout=60).panel.frame.value = 3
+        return 1
+
+    monkeypatch.setattr("pliant.view.frames.Frames.worst", property(worst))
+    viewer = pliant.view.serve(SEQUENCE, port=0, block=False)
+    viewers.put(viewer)
+    try:
+        until(lambda: viewer.now is not None)
+        assert viewer.now[0].frame == viewer.panel.frame.value == 3
     finally:
         viewer.stop()
 

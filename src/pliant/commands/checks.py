@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pliant.commands.inputs import Mesh
     from pliant.commands.joining import Joined
     from pliant.report.cases import Case, Key, Offences
-    from pliant.results.contacts import Intersections
+    from pliant.results.intersections import Intersections
     from pliant.runtime.threads import Progress
 
 

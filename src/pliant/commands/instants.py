@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from pliant.commands.inputs import Mesh
-    from pliant.results.contacts import Proximity
+    from pliant.results.proximity import Proximity
 
 
 @verb

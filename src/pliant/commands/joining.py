@@ -12,7 +12,8 @@ from pliant.arithmetic.kinds import VERTEX_FACE
 from pliant.commands.inputs import Mesh
 from pliant.mesh.space import Space
 from pliant.mesh.triangles import TriMesh
-from pliant.results.contacts import Intersections, Proximity
+from pliant.results.intersections import Intersections
+from pliant.results.proximity import Proximity
 
 
 class Joined(NamedTuple):

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from pliant.commands.inputs import Mesh
-    from pliant.results.contacts import Contacts, Step
+    from pliant.results.contacts import Contacts
+    from pliant.results.steps import Step
     from pliant.runtime.threads import Progress
 
 Distance = Annotated[

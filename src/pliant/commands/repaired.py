@@ -13,7 +13,7 @@ from pliant.commands.inputs import up_axis
 from pliant.commands.options import Up
 from pliant.commands.repairing import Done, Scene, Stored, Subject
 from pliant.commands.running import Run, fault
-from pliant.commands.writing import holds_frames, to_path, write_sequence
+from pliant.commands.writing import holds_frames, to_path, write_sequence, write_sheet
 from pliant.commands.writing import write_report as write_scan
 from pliant.frames.scanning import Scan, ScannedFrame
 from pliant.frames.sequence import Sequence
@@ -79,8 +79,9 @@ def write(run: Run, subject: Subject, done: Done, out: Path) -> None:
         write_sequence(run, out, Sequence(None if sequence.cells else sequence.faces, x, **kept))
 
 
-def write_report(run: Run, scene: Scene, done: Done, path: Path, up: Up | None) -> None:
-    """A page with a slider between before and after: of the mesh, or of the frame in which most has moved."""
+def write_looks(run: Run, scene: Scene, done: Done, files: tuple[Path | None, Path | None], up: Up | None) -> None:
+    """A page with a slider between before and after, and a sheet with both: of the mesh, or of the frame in which most
+    has moved."""
     sequence = scene.subject.sequence
     place = max(range(len(scene)), key=lambda frame: done.frames[frame].largest)
     frame, x = done.frames[place], np.stack((scene.frames[place], done.x[place]))
@@ -89,8 +90,11 @@ def write_report(run: Run, scene: Scene, done: Done, path: Path, up: Up | None) 
     found = [pliant.check(scene.faces, one, threads=run.threads) for one in x]
     frames = tuple(ScannedFrame(i, float(i), None, hits, (0.0, 0.0), i) for i, hits in enumerate(found))
     options: dict[str, object] = {"moved": _moved_words(scene, done), "sides": _side_words(done), "how": frame.method}
-    looks = {"up": up_axis(up, sequence), "verb": "untangle"}
-    write_scan(run, path, Scan(shown, frames, done.seconds), looks, options)
+    (report, png), scan, axis = files, Scan(shown, frames, done.seconds), up_axis(up, sequence)
+    if report is not None:
+        write_scan(run, report, scan, {"up": axis, "verb": "untangle"}, options)
+    if png is not None:
+        write_sheet(run, png, scan, {"up": axis})
 
 
 def _parts(scene: Scene) -> Parts | None:
@@ -178,11 +182,10 @@ def _side_words(done: Done) -> str:
     if any(one is None for one in wrong):
         return "Sides were not checked: --layers or --outside-of say what belongs where."
     number = sum(len(one) for one in wrong if one is not None)
-    return (
-        f"{count(number, 'vertex is', 'vertices are')} on the wrong side."
-        if number
-        else "Sides were checked: all right."
-    )
+    guess = " Those of open layers are a guess near their rims." if "guess" in done.frames[0].sides else ""
+    if number:
+        return f"{count(number, 'vertex is', 'vertices are')} on the wrong side.{guess}"
+    return f"Sides were checked: all right.{guess}"
 
 
 def finish(run: Run, scene: Scene, done: Done, out: Path | None) -> None:
@@ -193,7 +196,7 @@ def finish(run: Run, scene: Scene, done: Done, out: Path | None) -> None:
         rows.append(
             {
                 "frame": frame.number, "pairs": frame.pairs, "remaining": len(frame.remaining),
-                "unfixable": len(frame.unfixable), "clean": frame.clean, "wrong_side": wrong,
+                "unfixable": len(frame.unfixable), "clean": frame.clean, "wrong_side": wrong, "sides": frame.sides,
                 "moved": int(frame.moved.sum()), "largest": frame.largest, "method": frame.method,
                 "seconds": frame.seconds,
             }
@@ -206,5 +209,6 @@ def finish(run: Run, scene: Scene, done: Done, out: Path | None) -> None:
         "edge_length": length, "seconds": done.seconds, "frames": rows,
     }  # fmt: skip
     if done.only is not None:
-        head |= {"area_change": done.only.area_change.whole, "edge_change": done.only.edge_change}
+        head |= {"area_change": done.only.area_change.whole, "largest_area_change": done.only.area_change.largest}
+        head |= {"edge_change": done.only.edge_change}
     run.finish(Result("untangle", head, (joined(tables),)))

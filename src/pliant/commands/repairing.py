@@ -242,7 +242,7 @@ def as_frame(found: Untangled, seconds: float) -> UntangledFrame:
     largest = float(np.linalg.norm(found.displacement, axis=1).max(initial=0.0))
     return UntangledFrame(
         0, 0.0, found.history[0].pairs, found.clean, found.remaining, found.unfixable, found.wrong_side, found.moved,
-        largest, found.method, seconds,
+        largest, found.method, seconds, found.sides,
     )  # fmt: skip
 
 

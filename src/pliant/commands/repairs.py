@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pliant.commands.options import Clip, Every, First, HowUp, Last, Merged, MeshFile, Rate, Report
+from pliant.commands.options import Clip, Every, First, HowUp, Last, Merged, MeshFile, Picture, Rate, Report
 from pliant.commands.running import Run, fault, verb
 
 
@@ -46,7 +46,7 @@ def untangle(
         typer.Option(metavar="FILE", help="The same mesh without intersections, such as its rest pose: surest."),
     ] = None,
     max_move: Annotated[float | None, typer.Option(min=0.0, help="No vertex ends further from where it was.")] = None,
-    max_distortion: Annotated[float, typer.Option(min=0.0, help="Largest relative change of areas.")] = 0.25,
+    max_distortion: Annotated[float, typer.Option(min=0.0, help="Largest relative change of a face's area.")] = 10.0,
     seconds: Annotated[float, typer.Option(min=0.0, help="After that, the best state so far counts.")] = 60.0,
     partial: Annotated[bool, typer.Option("--partial", help="Write the best state even if something remains.")] = False,
     merge: Merged = True,
@@ -57,6 +57,7 @@ def untangle(
     mesh: MeshFile = None,
     rate: Rate = None,
     report: Report = None,
+    png: Picture = None,
     up: HowUp = None,
 ) -> int:
     """Move vertices until nothing intersects, as little as can be, and write the file again.
@@ -73,6 +74,7 @@ def untangle(
         files, out = files[:-1], files[-1]
     run.take_output(out, folder=True)
     run.take_output(report)
+    run.take_output(png)
     subject = repairing.read(run, files, repairing.Opening(first, last, every, merge, mesh, rate, clip))
     repaired.require_writable(subject, out)
     bodies = repairing.bodies_of(run, fixed or [], subject, merge)
@@ -86,7 +88,7 @@ def untangle(
         repaired.write(run, subject, done, out)
     else:
         run.say("Nothing was written, since something remains; --partial writes the best state.", style="bold")
-    if report is not None:
-        repaired.write_report(run, scene, done, report, up)
+    if report is not None or png is not None:
+        repaired.write_looks(run, scene, done, (report, png), up)
     repaired.finish(run, scene, done, out if is_written else None)
     return 1 if done.remains else 0

@@ -25,7 +25,7 @@ import numpy as np
 from pliant.arithmetic.bernstein import N_ERROR
 from pliant.arithmetic.rounding import DOT, UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, scale, sub
-from pliant.hierarchy.build import LARGEST_LEAF
+from pliant.hierarchy.build import LARGEST_OF_PAIRS
 from pliant.runtime.jit import helper, kernel
 
 EVERYTHING, NOTHING = -1.0, 2.0
@@ -61,7 +61,7 @@ def fit_cones(faces, cones, top):
     first, last = top, top + 1
     while first < leaves:
         first, last = 2 * first, 2 * last
-    controls = np.empty((3 * LARGEST_LEAF, 3))
+    controls = np.empty((3 * LARGEST_OF_PAIRS, 3))
     for leaf in range(first, last):
         _store(cones, leaf, _leaf_cone(faces, faces.begin[leaf - leaves], faces.begin[leaf - leaves + 1], controls))
     while first > top:
@@ -75,6 +75,12 @@ def merge_cones(cones, end):
     """Fill in the cones of nodes 1 .. end - 1 from those of the nodes below."""
     for node in range(end - 1, 0, -1):
         _store(cones, node, _merge(_load(cones, 2 * node), _load(cones, 2 * node + 1)))
+
+
+@helper
+def merged(cones, i, j):
+    """The cone of two nodes together."""
+    return _merge(_load(cones, i), _load(cones, j))
 
 
 @helper

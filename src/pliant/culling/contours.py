@@ -29,13 +29,15 @@ import math
 
 from pliant.arithmetic.rounding import DOT, UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import add, cross, dot, max_norm, row, scale, sub
+from pliant.culling.cones import merged
 from pliant.culling.outlines import new_outline, surely_simple
-from pliant.runtime.jit import helper, kernel
+from pliant.runtime.jit import helper, in_line, kernel
 
 SIDE_ERROR = 8 * 6 * 8 * UNIT_ROUNDOFF  # times M^2; margin 8: a wider one loses no patch that matters
 PASS_ERROR = 4 * 3 * (1 + DOT) * UNIT_ROUNDOFF  # times M; margin 4
 
 FREE, BELOW_FREE = 1, 2
+SHORT = 40  # edges: up to here all pairs of them take less time than to look for a centre, which few contours have
 # Sweeps to find a centre: on flowing_cloth nodes of 50 faces pass the test in 36, 77, 80, 81 % with 0, 2, 4, 8.
 _SWEEPS = 4
 _SAMPLES = 16  # vertices for the mean: more cost as much as a quarter of the test, and hardly change what passes
@@ -57,13 +59,65 @@ def free_patches(x0, x1, nodes, cones, start, loop, position_error, free, top, e
             elif cones[node, 3] > 0.0 and start[node + 1] > start[node]:
                 axis = cones[node, 0], cones[node, 1], cones[node, 2]
                 size, begin, finish = extent(nodes, node), start[node], start[node + 1]
-                if star_shaped(x0, x1, loop, begin, finish, axis, size, position_error) > 0 or surely_simple(
-                    x0, x1, loop, begin, finish, axis, size, position_error, outline
-                ):
+                if _winds_or_is_simple(x0, x1, loop, begin, finish, axis, size, position_error, outline):
                     free[node] = FREE
                 tests += 1
         first, last = 2 * first, 2 * last
     return tests
+
+
+@kernel
+def free_joined(x0, x1, nodes, cones, joined, position_error, free, out, leaves):
+    """Mark pairs of the given leaves that surely do not meet each other, nor themselves, unless they are part of a free
+    patch. Returns the number of contours tested, and how many of those pairs there are.
+
+    joined: leaves and contours (``mesh/joined``); free: of all nodes; out: (p,) int8, 0 at first
+    """
+    tests, found, outline, first = 0, 0, new_outline(), len(free) >> 1
+    for a in range(leaves[0], leaves[1]):
+        for p in range(joined.begin[a], joined.begin[a + 1]):
+            i, j = first + a, first + joined.partner[p]
+            if free[i] == 0 or free[j] == 0 or _have_free_patch(free, i, j):
+                continue
+            cone = merged(cones, i, j)
+            if not cone[3] > 0.0:
+                continue
+            axis, size = (cone[0], cone[1], cone[2]), _extent_of_both(nodes, i, j)
+            begin, end = joined.start[p], joined.start[p + 1]
+            if _winds_or_is_simple(x0, x1, joined.loop, begin, end, axis, size, position_error, outline):
+                out[p] = FREE
+                found += 1
+            tests += 1
+    return tests, found
+
+
+@helper
+def _winds_or_is_simple(x0, x1, loop, begin, end, axis, size, position_error, outline):
+    """One of the two tests proves that a patch with this contour, in the cone around the axis, does not meet itself."""
+    in_line()
+    if end - begin > SHORT and star_shaped(x0, x1, loop, begin, end, axis, size, position_error) > 0:
+        return True
+    return surely_simple(x0, x1, loop, begin, end, axis, size, position_error, outline)
+
+
+@helper
+def _have_free_patch(free, i, j):
+    """The lowest node that has both nodes of one level below it is free."""
+    while i != j:
+        i >>= 1
+        j >>= 1
+    return free[i] != 0
+
+
+@helper
+def _extent_of_both(nodes, i, j):
+    """``extent`` of two nodes together."""
+    size, largest = 0.0, 0.0
+    for c in range(0, 6, 2):
+        lower, upper = min(nodes[i, c], nodes[j, c]), max(nodes[i, c + 1], nodes[j, c + 1])
+        size = max(size, upper - lower)
+        largest = max(largest, max(abs(lower), abs(upper)))
+    return 1.0001 * size + 4.0 * UNIT_ROUNDOFF * largest
 
 
 @helper

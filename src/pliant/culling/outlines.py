@@ -25,9 +25,10 @@ import numpy as np
 
 from pliant.arithmetic.rounding import DOT, UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import cross, dot, row, sub
-from pliant.runtime.jit import helper
+from pliant.runtime.jit import helper, in_line
 
 MOST_EDGES = 512
+_FOUND = 4 * MOST_EDGES  # after the rows of boxes: which of them overlap one
 COORDINATE_ERROR = 2.3 * 3**0.5 * (1 + DOT) * UNIT_ROUNDOFF  # times M
 _OF_POSITION_ERROR = 2.0 * 3  # sqrt(3) rounded up: margin 1.7
 _ALONG = 4.0  # 2, and 5 / 4 / 2.3 for the roundings: margin 1.5
@@ -35,8 +36,8 @@ _ALONG = 4.0  # 2, and 5 / 4 / 2.3 for the roundings: margin 1.5
 
 @helper
 def new_outline():
-    """Buffers for one contour: (x, y) at t = 0 and at t = 1, and the box of each edge."""
-    return np.empty((MOST_EDGES + 1, 4)), np.empty((MOST_EDGES, 4))
+    """Buffers for one contour: (x, y) at t = 0 and at t = 1; and boxes of the edges, each coordinate a row."""
+    return np.empty((MOST_EDGES + 1, 4)), np.empty(5 * MOST_EDGES)
 
 
 @helper
@@ -50,18 +51,35 @@ def surely_simple(x0, x1, loop, begin, end, axis, size, position_error, outline)
     _project(x0, x1, loop, begin, end, axis, points)
     for i in range(count):
         for k in range(2):
-            boxes[i, k] = min(min(points[i, k], points[i, k + 2]), min(points[i + 1, k], points[i + 1, k + 2])) - error
-            boxes[i, k + 2] = (
+            boxes[k * MOST_EDGES + i] = (
+                min(min(points[i, k], points[i, k + 2]), min(points[i + 1, k], points[i + 1, k + 2])) - error
+            )
+            boxes[(k + 2) * MOST_EDGES + i] = (
                 max(max(points[i, k], points[i, k + 2]), max(points[i + 1, k], points[i + 1, k + 2])) + error
             )
-    for i in range(count - 2):
-        left, low, right, high = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
-        for j in range(i + 2, count - 1 if i == 0 else count):
-            if (left <= boxes[j, 2] and boxes[j, 0] <= right and low <= boxes[j, 3] and boxes[j, 1] <= high) and not (
-                _apart(points, i, j, error)
-            ):
-                return False
+    for i in range(2, count):
+        if _mark_overlapping(boxes, i, i - 1) > 0:  # side by side: few have any
+            for j in range(1 if i == count - 1 else 0, i - 1):
+                if boxes[_FOUND + j] > 0.0 and not _apart(points, i, j, error):
+                    return False
     return True
+
+
+@helper
+def _mark_overlapping(boxes, i, count):
+    """Which of the first boxes overlap box i; returns how many."""
+    in_line()
+    left, low = boxes[i], boxes[MOST_EDGES + i]
+    right, high = boxes[2 * MOST_EDGES + i], boxes[3 * MOST_EDGES + i]
+    total = 0
+    for j in range(count):
+        together = (
+            (left <= boxes[2 * MOST_EDGES + j]) & (boxes[j] <= right)
+            & (low <= boxes[3 * MOST_EDGES + j]) & (boxes[MOST_EDGES + j] <= high)
+        )  # fmt: skip
+        boxes[_FOUND + j] = 1.0 if together else 0.0
+        total += together
+    return total
 
 
 @helper

@@ -47,7 +47,9 @@ class Shapes(NamedTuple):
 def shapes_of(volume: VolumeMesh) -> Shapes:
     tetra = len(volume.cells["tetra"])
     others = slice(tetra, volume.solid_count)
-    return Shapes(volume._corners, tetra, *list_triangles(volume._types[others], volume._corners[others]))
+    return Shapes(
+        volume._corners, tetra, *list_triangles(volume._types[others], volume._corners[others], volume._ranks)
+    )
 
 
 def decide_containment(x, shapes: Shapes, pairs, status, tally: Tally) -> int:

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from pliant.bounds.kdops import NO_PADDING, bound_union
+from pliant.culling.stars import NONE_FREE, free_stars
 from pliant.engine.plan import Plan
 from pliant.engine.travel import Travel
 from pliant.filters.axes.cell_lanes import MOST_IN_LANES, cull_small_cells
@@ -65,6 +66,7 @@ class FittedFeatures(NamedTuple):
     bounds: Bounds
     points: np.ndarray  # of the vertices by id, for separating axes
     radius: np.ndarray  # of the elements by place, in the units of points; or of length 0
+    free: np.ndarray  # (n,) uint8, not 0 for vertices whose star does not meet itself; or of length 0
 
 
 class Assignment(Protocol):
@@ -134,7 +136,11 @@ class Static:
         are_cells = self._places.are_cells
         of_edges = bound_union(vertices, owned.ends, pool, new("owned edges")) if are_cells else vertices[:0]
         bounds = Bounds(vertices, of_edges, of_faces, places)
-        return _with_points(bounds, self._places, travel, horizon, pool, buffers)
+        fitted, mesh = _with_points(bounds, self._places, travel, horizon, pool, buffers), self._places.mesh
+        # What is free during all of the motion is so up to a horizon: whoever has one knows already.
+        if isinstance(mesh, VolumeMesh) or travel.is_resting or len(fitted.radius) or horizon < 1.0:
+            return fitted
+        return fitted._replace(free=free_stars(mesh._links, fitted.points, travel.largest * travel.factor, pool))
 
     def expand(
         self, plan: Plan, fitted: FittedFeatures, pairs: np.ndarray, count: int, out: Pairs, tally: Tally
@@ -216,8 +222,11 @@ def keep_inseparable(
             else:
                 kept = cull_cells(places.leaves, fitted.points, largest, fitted.radius, pairs, count, is_dynamic)
         else:
-            cull = cull_resting_elements if travel.is_resting else cull_elements
-            kept = cull(places.leaves.corners, fitted.points, largest, fitted.radius, pairs, count, by_planes)
+            given = places.leaves.corners, fitted.points, largest, fitted.radius
+            if travel.is_resting:
+                kept = cull_resting_elements(*given, pairs, count, by_planes)
+            else:
+                kept = cull_elements(*given, fitted.free, pairs, count, by_planes)
         tally.add("csat of elements" if name == "csat" else name, count, kept, time.perf_counter() - clock)
         count = kept
     return count
@@ -255,7 +264,7 @@ def _with_points(
         points = scaled(travel.x0, factor, new)
     else:
         points = scaled_ends(travel.x0, travel.x1, horizon, factor, pool, new)
-    return FittedFeatures(bounds, points, _radius_of(travel, leaves.corners))
+    return FittedFeatures(bounds, points, _radius_of(travel, leaves.corners), NONE_FREE)
 
 
 def _radius_of(travel: Travel, corners: np.ndarray) -> np.ndarray:

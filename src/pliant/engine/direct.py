@@ -35,7 +35,9 @@ from pliant.engine.walk import BLOCK
 from pliant.filters.sieve import CSAT, DNF, sieve
 from pliant.hierarchy.traverse import ALL
 from pliant.pairs.grid import Space, most_pairs, pairs_in_grid, space_for
-from pliant.results.contacts import Contacts, Step, packed_contacts
+from pliant.results.contacts import Contacts, packed_contacts
+from pliant.results.steps import Step
+from pliant.runtime.processes import expect_small
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 
@@ -83,6 +85,7 @@ class Direct:
     """Queries about a small surface."""
 
     def __init__(self, topology: Topology, plan: Plan) -> None:
+        expect_small()  # before the tables are made, with the first kernels
         self._topology, self._plan = topology, plan
         self._is_crowded = False  # there were too many pairs: a motion like it is left to a tree from then on
         self._features = topology.tested.features._vertices.reshape(-1, 1), *topology.tables

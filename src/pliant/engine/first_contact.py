@@ -23,8 +23,9 @@ from pliant.runtime.threads import ThreadPool
 
 # Bounds are refitted (some percent of a query) when the motion that is left has become this much shorter ...
 _SHORTER = 0.4
-# ... unless they are hardly larger than the elements themselves: mean motion against mean extent of an element.
-_HARDLY = 0.05
+# ... unless they are hardly larger than the elements themselves: mean motion against mean extent of an element, of so
+# many elements and vertices.
+_HARDLY, _SAMPLE = 0.05, 1024
 # So many pairs that only integers can decide wait; with 512 the last ones keep one thread busy while others are done.
 _HARD = 128
 
@@ -62,8 +63,11 @@ class Race(Horizon):
     def _motion_per_extent(self) -> float:
         """Mean motion of the vertices over the mean extent of the elements along an axis."""
         travel, corners = self._scene.travel, self._scene.hierarchy.leaves.corners
-        x0, x1 = travel.x0 * travel.factor, travel.x1 * travel.factor
-        extent, motion = float(np.abs(x0[corners[:, 0]] - x0[corners[:, 1]]).mean()), float(np.abs(x1 - x0).mean())
+        some = corners[:: max(1, len(corners) // _SAMPLE)]
+        x0, x1, other = (
+            x * travel.factor for x in (travel.x0[some[:, 0]], travel.x1[some[:, 0]], travel.x0[some[:, 1]])
+        )
+        extent, motion = float(np.abs(x0 - other).mean()), float(np.abs(x1 - x0).mean())
         return motion / extent if extent > 0.0 else np.inf
 
     def fitted(self) -> Fitted:
@@ -72,11 +76,12 @@ class Race(Horizon):
         if pays and self._fit_lock.acquire(blocking=False):
             try:
                 horizon = self.horizon
-                free = self._fitted.pair_tree.free  # during the whole motion, so up to the horizon too
+                before = self._fitted  # what is free during the whole motion is so up to the horizon
                 fitted = fit(
                     self._scene, self._plan, ThreadPool(1), self._tally, horizon=horizon, relative_padding=STEP_PADDING
                 )
-                self._fitted = fitted._replace(pair_tree=fitted.pair_tree._replace(free=free))
+                pair_tree = fitted.pair_tree._replace(free=before.pair_tree.free, beside=before.pair_tree.beside)
+                self._fitted = Fitted(pair_tree, fitted.of_features._replace(free=before.of_features.free))
                 self._fitted_to = horizon
             finally:
                 self._fit_lock.release()

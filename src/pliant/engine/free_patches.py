@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from pliant.culling.cones import Faces, fit_cones, merge_cones
-from pliant.culling.contours import FREE, free_patches
+from pliant.culling.contours import FREE, free_joined, free_patches
 from pliant.engine.scene import Fitted, Scene
 from pliant.hierarchy.build import TOP_LEVELS
 from pliant.runtime.tally import Tally
@@ -25,8 +25,13 @@ def mark_free_patches(scene: Scene, fitted: Fitted, position_error: float, pool:
     given = travel.x0, travel.x1, fitted.pair_tree.nodes, cones, patches.start, patches.loop, position_error, free
     tests = [free_patches(*given, 1, top)]
     pool.run(lambda _, node: tests.append(free_patches(*given, node, len(cones))), range(top, 2 * top))
-    culled = int(np.count_nonzero(free == FREE))
-    tally.add("contours", sum(tests), sum(tests) - culled, time.perf_counter() - clock)
+    beside, chunks = fitted.pair_tree.beside, len(patches.joined.begin) - 1
+    of_pairs: list[tuple[int, int]] = []
+    given = travel.x0, travel.x1, fitted.pair_tree.nodes, cones, patches.joined, position_error, free, beside.free
+    pool.run_range(lambda first, end: of_pairs.append(free_joined(*given, (first, end))), chunks, least=256)
+    tested = sum(tests) + sum(count for count, _ in of_pairs)
+    culled = int(np.count_nonzero(free == FREE)) + sum(found for _, found in of_pairs)
+    tally.add("contours", tested, tested - culled, time.perf_counter() - clock)
 
 
 def fit_all_cones(scene: Scene, position_error: float, pool: ThreadPool, tally: Tally) -> np.ndarray:

@@ -1,8 +1,8 @@
 """The engine with its memory: tree, patches and fronts that are kept from query to query.
 
 Which tree a query walks changes its time and never its result, so what to keep is decided by costs alone, counted in
-comparisons of bounds: a comparison takes about 8 ns, and everything below is measured against that, on cloth, heaps and
-explosions of 5,000 to 80,000 triangles. Counts and not seconds, so that a detector does the same in every run.
+comparisons of bounds: a comparison takes about 15 ns, and everything below is measured against that, on built-in scenes
+of 20,000 triangles, one thread, CPU time. Counts and not seconds, so that a detector does the same in every run.
 """
 
 from __future__ import annotations
@@ -28,21 +28,22 @@ from pliant.engine.travel import Travel
 from pliant.engine.verified import Meeting, meeting_in, verified_positions
 from pliant.engine.walk import SEEDS, Sink, walk
 from pliant.engine.wanted import Wanted
-from pliant.hierarchy.build import LARGEST_LEAF, LARGEST_OF_PAIRS, REBUILD_RATIO, tree_cost
+from pliant.hierarchy.build import LARGEST_OF_PAIRS, REBUILD_RATIO, tree_cost
 from pliant.hierarchy.carrying import carried
 from pliant.hierarchy.front import ABOVE_LEAVES, Front
 from pliant.hierarchy.traverse import ALL
-from pliant.results.contacts import Contacts, Step
+from pliant.results.contacts import Contacts
+from pliant.results.steps import Step
 from pliant.runtime.arrays import Buffers
 from pliant.runtime.processes import expect
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import ThreadPool
 
 # Comparisons that take as long as ...
-BUILDING = 31  # ... to build the tree, for each element,
-PATCHES = 140  # ... a tree of patches with their contours,
-CONES = 14  # ... the cones and contours of a frame,
-EMITTED = 12  # ... what becomes of a pair of elements that comes out of the walk.
+BUILDING = 16  # ... to build the tree, for each element,
+PATCHES = 75  # ... a tree of patches with their contours,
+CONES = 10  # ... the cones and contours of a frame,
+EMITTED = 15  # ... what becomes of a pair of elements that comes out of the walk.
 
 # As REBUILD_RATIO, for patches: they are cut along the surface, so that a new tree is about the same.
 PATCH_REBUILD_RATIO = 1.6
@@ -243,8 +244,8 @@ class Engine:
         new.mark, new._cones = self.mark, copy(self._cones)
         moved = None
         if tree is not None:
-            largest = LARGEST_OF_PAIRS if tree.hierarchy.patches is None else LARGEST_LEAF
-            moved = carried(tree.hierarchy.tree, old_of_new, topology.elements.corners, vertex_count, largest)
+            of_old = tree.hierarchy.tree, old_of_new
+            moved = carried(*of_old, topology.elements.corners, vertex_count, LARGEST_OF_PAIRS)
         if tree is not None and moved is not None:
             # A front leaves out what was not wanted, and labels are others now.
             new._tree = tree.with_elements(
@@ -278,6 +279,8 @@ class Engine:
             self._tree.excess.note(query, compared)
             if self._cones is not None and travel.approach is None:
                 self._cones.learn(query, compared + EMITTED * emitted, self._tree.size)
+                if self._tree.hierarchy.patches is not None and not self._cones.is_on:
+                    self._tree = None  # walks through patches take longer
 
     def _few_pairs(self, query: Query, travel: Travel, tally: Tally) -> tuple[np.ndarray, ...] | None:
         """Those of a small mesh, without a tree; None where a tree is better."""
@@ -340,8 +343,7 @@ class Engine:
             yield None
             return
         fronts = self._tree.fronts
-        above = self.above_leaves if plan.has_cones else self.above_leaves // 2  # leaves of patches are smaller
-        front = fronts.pop(query, None) or Front(fitted.pair_tree, plan.wanted, SEEDS, above)
+        front = fronts.pop(query, None) or Front(fitted.pair_tree, plan.wanted, SEEDS, self.above_leaves)
         yield front
         front.renew()
         fronts[query] = front

@@ -17,7 +17,7 @@ from pliant.engine.travel import Travel
 from pliant.hierarchy.build import LEAF_OF_PAIRS, Tree, fit_nodes, label_ranges, split_centres
 from pliant.hierarchy.discs import split_into_patches
 from pliant.hierarchy.medians import centres_of
-from pliant.hierarchy.traverse import ALL, PairTree, all_roles
+from pliant.hierarchy.traverse import ALL, NOTHING_BESIDE, Beside, PairTree, all_roles
 from pliant.mesh.features import Elements, faces_of, in_order
 from pliant.mesh.patches import Patches, patches_of, twins_of
 from pliant.mesh.prepared import prepare
@@ -272,4 +272,8 @@ def _fitted(
     if features:
         bounds = hierarchy.assignment.fit(scene.travel, vertices, places, horizon, pool, buffers)
         roles = hierarchy.assignment.roles
-    return Fitted(PairTree(nodes, places, hierarchy.tree.begin, free, hierarchy.label_range, roles), bounds)
+    beside = NOTHING_BESIDE
+    if hierarchy.patches is not None:
+        joined = hierarchy.patches.joined
+        beside = Beside(joined.begin, joined.partner, np.zeros(len(joined.partner), np.int8))
+    return Fitted(PairTree(nodes, places, hierarchy.tree.begin, free, hierarchy.label_range, roles, beside), bounds)

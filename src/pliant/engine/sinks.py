@@ -126,6 +126,8 @@ class AllContacts(Features):
         return count
 
     def _decide(self, travel: Travel, kind: int, table: np.ndarray, pairs: np.ndarray) -> None:
+        if self._wanted is not None:
+            pairs = self._wanted[0].unlisted(kind, pairs)
         answers = self._answers(len(pairs))
         if travel.approach is not None:
             hits = advance_pairs(kind, travel.approach, table, pairs, self.horizon, *answers, self.tally)
@@ -177,10 +179,12 @@ class NearFeatures(Features):
         clock = time.perf_counter()
         kept = measure_in_doubles(kind, travel.x0, table, pairs, count, self.within)
         self.tally.add("distance", count, kept, time.perf_counter() - clock)
-        self.found.append(Near(kind, pairs[:kept].copy()))
+        found = pairs[:kept].copy()
         if self._wanted is not None:
             wanted, number = self._wanted
-            wanted.charge(number, kept)
+            found = wanted.unlisted(kind, found)
+            wanted.charge(number, len(found))
+        self.found.append(Near(kind, found))
 
 
 class Crossings:

@@ -14,7 +14,9 @@ from pliant.engine.sinks import Crossing, Found, Near
 from pliant.engine.travel import Travel
 from pliant.mesh.tested import TestedMesh
 from pliant.pairs.order import canonical_order, put_in_order
-from pliant.results.contacts import Contacts, Intersections, Proximity
+from pliant.results.contacts import Contacts
+from pliant.results.intersections import Intersections
+from pliant.results.proximity import Proximity
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import SERIAL, ThreadPool
 

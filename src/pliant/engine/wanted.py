@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,6 +27,14 @@ class FeatureMasks(NamedTuple):
         return self.edges[pairs[:, 0]] & self.edges[pairs[:, 1]]
 
 
+class ListedPairs(Protocol):
+    """Pairs of features that are left out one by one."""
+
+    def have_features(self, kind: int, pairs: np.ndarray) -> np.ndarray:
+        """(k,) bool: which pairs of features, (k, 2) ids, are among them."""
+        ...
+
+
 class Wanted:
     """What the sinks of a walk keep together.
 
@@ -35,16 +43,26 @@ class Wanted:
 
     exempt : None for no features
     most : None for no limit
+    listed : pairs that are not even tested; None for no pairs
     """
 
-    def __init__(self, exempt: FeatureMasks | None, most: int | None, sinks: int) -> None:
-        self._exempt, self._most = exempt, most
+    def __init__(
+        self, exempt: FeatureMasks | None, most: int | None, sinks: int, listed: ListedPairs | None = None
+    ) -> None:
+        self._exempt, self._most, self._listed = exempt, most, listed
         self._kept, self._left_out = [0] * sinks, [0] * sinks  # each sink has its own
 
     @property
     def left_out(self) -> int:
         """How many contacts of exempt features were found."""
         return sum(self._left_out)
+
+    def unlisted(self, kind: int, pairs: np.ndarray) -> np.ndarray:
+        """The pairs, (k, 2) ids of features, without those that are left out one by one."""
+        if self._listed is None or not len(pairs):
+            return pairs
+        listed = self._listed.have_features(kind, pairs)
+        return pairs[~listed] if listed.any() else pairs
 
     def select(self, sink: int, kind: int, pairs: np.ndarray, hit: np.ndarray) -> np.ndarray:
         """Of the rows hit of pairs, those that are kept; raises TooManyContacts."""

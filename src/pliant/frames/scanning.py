@@ -18,8 +18,9 @@ from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
 from pliant.queries.deprecated import tuning_from
 from pliant.queries.detector import Detector
-from pliant.results.contacts import Contacts, Intersections
+from pliant.results.contacts import Contacts
 from pliant.results.exports import frame_of
+from pliant.results.intersections import Intersections
 from pliant.runtime.arrays import choose
 from pliant.runtime.processes import expect
 from pliant.runtime.tally import Stage, Tally

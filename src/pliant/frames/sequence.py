@@ -57,6 +57,9 @@ class Sequence:
         Names of the files that the frames are in, where each has its own.
     space : pliant.io.Space, optional
         Which axis points up and how long a unit is, where the file says.
+    cell_data : {name: (f, c) floats}, optional
+        Numbers at the cells, such as stresses, in the order in which ``pliant.VolumeMesh`` numbers them; at the faces
+        where there are no cells. Instead of an array, an object with a length that gives frame i, (c,), when indexed.
     name : str
         What messages and reports call it.
 
@@ -78,9 +81,10 @@ class Sequence:
         numbers: Any = None,
         files: Iterable[str] | None = None,
         space: Space | None = None,
+        cell_data: Mapping[str, Frames] | None = None,
         name: str = "sequence",
     ) -> None:
-        self.cells: dict[str, Any] | None = None if cells is None else dict(cells)
+        self.cells: dict[str, Any] | None = None if cells is None else _in_order(cells)
         self._is_boundary = faces is None and bool(self.cells)
         self.faces: np.ndarray = _boundary(self.cells or {}) if self._is_boundary else TriMesh(faces).faces
         counted = np.arange(len(frames)) if numbers is None else numbers
@@ -98,6 +102,10 @@ class Sequence:
         self.space = space
         self.name = name
         self._frames = frames
+        self._cell_data = dict(cell_data or {})
+        for data, values in self._cell_data.items():
+            if len(values) != len(frames):
+                raise ShapeError(f"cell_data[{data!r}] has {len(values)} frames, but there are {len(frames)} frames")
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any) -> Sequence:
@@ -136,12 +144,42 @@ class Sequence:
             chosen = range(len(self))[frame]
             files = None if self.files is None else self.files[frame]
             known = {"times": self.times[frame], "numbers": self.numbers[frame], "files": files}
-            return self._changed(frames=_Chosen(self._frames, chosen), **known)
+            data = {key: _Chosen(values, chosen) for key, values in self._cell_data.items()}
+            return self._changed(frames=_Chosen(self._frames, chosen), cell_data=data, **known)
         place = range(len(self))[frame]
         try:
             return as_positions(self._frames[place], "positions")
         except MeshError as error:
             raise type(error)(f"{self.name}, frame {self.numbers[place]}: {error}") from error
+
+    @property
+    def cell_count(self) -> int:
+        """How many cells it has; faces, where it has no cells."""
+        return len(self.faces) if self.cells is None else sum(map(len, self.cells.values()))
+
+    def cell_data(self, frame: int) -> dict[str, np.ndarray]:
+        """Numbers at the cells in one frame, read when asked for.
+
+        Parameters
+        ----------
+        frame : int
+
+        Returns
+        -------
+        dict of str to (c,) float64
+
+        Raises
+        ------
+        ShapeError
+            Where there are not as many numbers as cells.
+        """
+        place, found = range(len(self))[frame], {}
+        for key, values in self._cell_data.items():
+            found[key] = np.asarray(values[place], np.float64)
+            if found[key].shape != (self.cell_count,):
+                here = f"{self.name}, frame {self.numbers[place]}: cell_data[{key!r}]"
+                raise ShapeError(f"{here} has the shape {found[key].shape}, but there are {self.cell_count} cells")
+        return found
 
     def merged(self) -> tuple[Sequence, int]:
         """The same frames, with vertices that are at one position in the first frame taken for one.
@@ -173,7 +211,8 @@ class Sequence:
     def _changed(self, **changes: Any) -> Sequence:
         """A copy, but for some of what it is made of."""
         names = ("faces", "cells", "times", "objects", "parts", "numbers", "files", "space", "name")
-        kept: dict[str, Any] = {name: getattr(self, name) for name in names} | {"frames": self._frames}
+        kept: dict[str, Any] = {name: getattr(self, name) for name in names}
+        kept |= {"frames": self._frames, "cell_data": self._cell_data}
         if self._is_boundary and "cells" in changes:
             kept["faces"] = None
         kept |= changes
@@ -239,6 +278,11 @@ def _one_each(frames: Frames, given: Any, name: str, dtype: type) -> np.ndarray:
     if values.shape != (len(frames),):
         raise ShapeError(f"{name} has the shape {values.shape}, but there are {len(frames)} frames")
     return values
+
+
+def _in_order(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Types in the order in which their cells are numbered; what is no type is named where cells are checked."""
+    return {kind: cells[kind] for kind in (*VolumeMesh.type_names, *cells) if kind in cells}
 
 
 def _boundary(cells: Mapping[str, Any]) -> np.ndarray:

@@ -13,14 +13,14 @@ from pliant.frames.carrying import Frame, carried
 from pliant.frames.sequence import Sequence
 from pliant.mesh.triangles import TriMesh
 from pliant.queries.detector import Detector
-from pliant.results.contacts import Intersections
 from pliant.results.exports import frame_of
+from pliant.results.intersections import Intersections
 from pliant.runtime.arrays import ShapeError
 from pliant.runtime.processes import expect
 from pliant.runtime.threads import Progress
 from pliant.untangling.given import Given
-from pliant.untangling.judging import Limits, beyond
-from pliant.untangling.sides import enclosures_of, sides_of, wrong_side
+from pliant.untangling.judging import Limits, is_within_limits
+from pliant.untangling.sides import enclosures_of, sides_checked, sides_of, wrong_side
 from pliant.untangling.untangle import untangle
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class UntangledFrame(NamedTuple):
     largest : the largest distance that a vertex was moved
     method : "from the frame beside it", "nothing intersects", or how it was untangled by itself
     seconds : that it took
+    sides : how they were checked, as in ``Untangled``
     """
 
     number: int
@@ -57,6 +58,7 @@ class UntangledFrame(NamedTuple):
     largest: float
     method: str
     seconds: float
+    sides: str = "not checked"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,7 +138,7 @@ def untangle_sequence(
     outside_of: Any = None,
     reference: Any = None,
     max_move: float | None = None,
-    max_distortion: float = 0.25,
+    max_distortion: float = 10.0,
     seconds: float = 60.0,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -239,7 +241,7 @@ class _Course:
             if free is None or (free[given.fixed] != x[given.fixed]).any():
                 continue
             remaining = self._intersections(free)[0]
-            if not len(remaining) and not beyond(self._mesh.faces, self._mesh.edges, x, free, self._limits).any():
+            if not len(remaining) and is_within_limits(self._mesh.faces, x, free, self._limits):
                 self._keep(place, free, remaining, CARRIED, clock)
                 return True
         return False
@@ -257,6 +259,7 @@ class _Course:
             int(self._sequence.numbers[place]), float(self._sequence.times[place]), len(tangled), not len(remaining),
             remaining, unfixable, wrong_side(self._enclosures, free, self._given.threads), moved,
             float(np.linalg.norm(free - x, axis=1).max(initial=0.0)), method, time.perf_counter() - clock,
+            sides_checked(self._enclosures),
         )  # fmt: skip
         if self._progress:
             self._progress(len(self._done), len(self._x))

@@ -1,4 +1,4 @@
-"""The front from frame to frame (paper 000, section 4, Algorithm 4).
+"""The BVTT front from frame to frame (paper 000, section 4, Algorithm 4).
 
 A front is where a traversal stopped: pairs of nodes that are apart, pairs of leaves, and patches that are free of
 self-collision. The next frame is much like this one, so it starts there: a pair that overlaps by now is followed down
@@ -22,8 +22,8 @@ from pliant.hierarchy.traverse import PairTree, cut_through
 # pair of nodes has four below it, so three quarters of all comparisons are those of the last level, and a front cannot
 # save them. To write it down to the leaves and read it again makes the traversal of hanging_cloth 1.7 times slower;
 # with 4 levels it costs as much as without a front, and the front is 20 times smaller. (Of leaves with LEAF_SIZE
-# elements: a tree with larger ones has half as many levels less.)
-ABOVE_LEAVES = 4
+# elements. Those of trees for pairs are as large as four of them: two levels less.)
+ABOVE_LEAVES = 2
 
 
 class Front:

@@ -14,6 +14,7 @@ from pliant.runtime.threads import ThreadPool
 
 _STEPS = 2.0**30  # coordinates are below this, and a row's number is of any size
 _LARGE = 64  # rows from which on nine of them are looked at to guess the median
+_SAMPLE = 128  # rows of a node that tell its widest axis
 _GUESSES = 12  # after so many halving of the interval is surer: 31 steps at most
 
 
@@ -106,9 +107,10 @@ def _halve(rows, words, begin, middle, end):
 
 @helper
 def _widest_axis(rows, begin, end):
+    """Along which some of the rows extend furthest: to look at all of them took a fifth of the time."""
     lower_x = lower_y = lower_z = np.int32(2**31 - 1)
     upper_x = upper_y = upper_z = np.int32(0)
-    for i in range(begin, end):
+    for i in range(begin, end, max(1, (end - begin) // _SAMPLE)):
         x, y, z = rows[i, 0], rows[i, 1], rows[i, 2]
         lower_x, lower_y, lower_z = min(lower_x, x), min(lower_y, y), min(lower_z, z)
         upper_x, upper_y, upper_z = max(upper_x, x), max(upper_y, y), max(upper_z, z)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.bounds.kdops import box, overlap
-from pliant.hierarchy.build import LARGEST_LEAF, LARGEST_OF_PAIRS
+from pliant.hierarchy.build import LARGEST_OF_PAIRS
 from pliant.runtime.jit import helper, in_line, kernel, out_of_line
 
 # Which pairs of objects are wanted: all, within one object, between different ones.
@@ -31,6 +31,17 @@ _FOUND, _BLOCK = 6 * _WIDEST, 7 * _WIDEST
 STACK_SIZE = 4 * 32
 
 
+class Beside(NamedTuple):
+    """Pairs of leaves, of which some are together free of contact."""
+
+    begin: np.ndarray  # (leaves + 1,) int32 partners of leaf i: partner[begin[i]:begin[i + 1]], later ones
+    partner: np.ndarray  # (p,) int32 leaves
+    free: np.ndarray  # (p,) int8, not 0: no element of the two meets another one of them
+
+
+NOTHING_BESIDE = Beside(np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0, np.int8))
+
+
 class PairTree(NamedTuple):
     """What the traversal looks at; nodes by heap index, both of a pair are on one level."""
 
@@ -40,6 +51,7 @@ class PairTree(NamedTuple):
     free: np.ndarray  # (2**(depth + 1),) int8, not 0: nothing below the node meets anything else below it
     labels: np.ndarray  # (2**(depth + 1), 2) int32 smallest and largest label of an object below
     roles: np.ndarray  # (k,) int8 PARTICIPANT, and what the elements own by place
+    beside: Beside = NOTHING_BESIDE
 
 
 class Walk(NamedTuple):
@@ -110,7 +122,7 @@ def go_on(pair_tree: PairTree, wanted: int, first_stop: int, lowest: int, walk: 
 def traverse(pair_tree, wanted, first_stop, lowest, walk, state):
     """The fields of the state then."""
     nodes, places, begin = pair_tree.nodes, pair_tree.places, pair_tree.begin
-    free, roles = pair_tree.free, pair_tree.roles
+    free, roles, beside = pair_tree.free, pair_tree.roles, pair_tree.beside
     front, stack, out, stops = walk.front, walk.stack, walk.out, walk.stops
     taken, top, count, stopped, compared = state.taken, state.top, state.emitted, state.stopped, 0
     leaves, done = len(begin) - 1, False
@@ -157,14 +169,7 @@ def traverse(pair_tree, wanted, first_stop, lowest, walk, state):
             if noting and a < 2 * lowest:
                 stops[stopped, 0], stops[stopped, 1] = a, b
                 stopped += 1
-            if max(a_end - a_begin, b_end - b_begin) <= LARGEST_LEAF:
-                for i in range(a_begin, a_end):
-                    box_i, first = box(places, i), i + 1 if a == b else b_begin
-                    partners = _partners(roles, i)
-                    compared += b_end - first
-                    for j in range(first, b_end):  # without a branch that depends on data: half of them are mistaken
-                        out[count, 0], out[count, 1] = i, j
-                        count += ((roles[j] & partners) != 0) & overlap(box_i, places, i, places, j)
+            if len(beside.free) > 0 and _is_free_beside(beside, a - leaves, b - leaves):
                 continue
             common = _common_box(nodes, a, b)
             count_a = _choose(places, a_begin, a_end, common, chosen)
@@ -199,6 +204,15 @@ def traverse(pair_tree, wanted, first_stop, lowest, walk, state):
                     stack[top, 0], stack[top, 1] = child_a, child_b  # as above: it counts if it is open
                     top += is_open
     return taken, top, count, stopped, compared, done
+
+
+@helper
+def _is_free_beside(beside, a, b):
+    """Leaves a and b together are a patch that is free."""
+    for p in range(beside.begin[a], beside.begin[a + 1]):
+        if beside.partner[p] == b:
+            return beside.free[p] != 0
+    return False
 
 
 @helper

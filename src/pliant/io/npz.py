@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _POSITIONS = ("frames", "positions", "vertices", "points", "V", "v", "X", "x")
 _FACES = ("faces", "triangles", "F", "f", "tri")
 _TIMES = ("times", "time", "t")
+CELL_DATA = "cell_data."  # and a name: numbers at the cells of each frame, (f, c)
 # vertices_t0 and vertices_t1, or x0 and x1: one array for each frame.
 _NUMBERED = re.compile(r"(frame|position|vertice|point|V|v|X|x)s?_?t?_?(\d{1,9})")
 
@@ -46,6 +47,11 @@ def open_frames(path: Path, options: Options) -> Sequence:
     known: dict[str, Any] = {"times": times, "objects": archive.array("objects") if "objects" in names else None}
     if "numbers" in names and names["numbers"].shape == (len(frames),) and names["numbers"].dtype.kind in "iu":
         known["numbers"] = archive.array("numbers")
+    known["cell_data"] = {
+        name.removeprefix(CELL_DATA): StoredFrames(archive, name)
+        for name, header in names.items()
+        if name.startswith(CELL_DATA) and len(header.shape) == 2 and header.shape[0] == len(frames)
+    }
     if options.mesh is not None:
         return sequence_of(path, options.topology(path), frames, **known)
     cells = {kind: archive.array(kind) for kind in CORNERS if kind in names}

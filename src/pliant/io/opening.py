@@ -84,7 +84,8 @@ def checked_sequence(path: Path, faces: Any, frames: Frames, **options: Any) -> 
 
     if not isinstance(frames, np.ndarray):
         frames = _Carried(frames, current())
-
+    if options.get("cell_data"):
+        options["cell_data"] = {name: _Carried(values, current()) for name, values in options["cell_data"].items()}
     if len(frames) == 0:
         raise FileError(f"{path.name}: there are no frames in it")
     try:

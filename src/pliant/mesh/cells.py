@@ -69,20 +69,25 @@ def _write_starts(types, counts, start):
         start[i + 1] = start[i] + counts[types[i]]
 
 
-def list_triangles(types: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+NO_RANKS = np.empty(0, np.int32)
+
+
+def list_triangles(types: np.ndarray, corners: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(start, triangles): those of cell i are triangles[start[i]:start[i + 1]], (k, 3) int32, outward.
 
     A quadrilateral is split along the diagonal at its smallest vertex, whichever cell looks at it and from which of its
     corners on: it is not planar once it deforms, and its cells must not see different surfaces (errata 21).
+
+    ranks : (n,) int32 of the vertices, by which they are compared before their ids; or NO_RANKS
     """
     start = starts_of(types, FACE_COUNT)
     out = np.empty((start[-1], 3), np.int32)
-    _write_triangles(types, corners, start, out)
+    _write_triangles(types, corners, ranks, start, out)
     return start, out
 
 
 @kernel
-def _write_triangles(types, corners, start, out):
+def _write_triangles(types, corners, ranks, start, out):
     for i in range(len(types)):
         t, at = types[i], start[i]
         for p in range(_POLYGON_COUNT[t]):
@@ -91,14 +96,15 @@ def _write_triangles(types, corners, start, out):
                 out[at, 0], out[at, 1], out[at, 2] = a, b, c
                 at += 1
             else:
-                _split(out, at, a, b, c, corners[i, _CORNERS[t, p, 3]])
+                _split(out, at, ranks, (a, b, c, corners[i, _CORNERS[t, p, 3]]))
                 at += 2
 
 
 @helper
-def _split(out, at, a, b, c, d):
+def _split(out, at, ranks, quadrilateral):
     """The two triangles of quadrilateral a b c d, turned until its smallest vertex comes first."""
-    smallest = min(min(a, b), min(c, d))
+    a, b, c, d = quadrilateral
+    smallest = _smaller(ranks, _smaller(ranks, a, b), _smaller(ranks, c, d))
     if smallest == b:
         a, b, c, d = b, c, d, a
     elif smallest == c:
@@ -107,6 +113,13 @@ def _split(out, at, a, b, c, d):
         a, b, c, d = d, a, b, c
     out[at, 0], out[at, 1], out[at, 2] = a, b, c
     out[at + 1, 0], out[at + 1, 1], out[at + 1, 2] = a, c, d
+
+
+@helper
+def _smaller(ranks, a, b):
+    if len(ranks) and ranks[a] != ranks[b]:
+        return a if ranks[a] < ranks[b] else b
+    return min(a, b)
 
 
 def number_triangles(triangles: np.ndarray, vertex_count: int) -> tuple[np.ndarray, np.ndarray]:

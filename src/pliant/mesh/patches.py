@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.mesh.features import Elements
+from pliant.mesh.joined import Joined, Surface, joined_leaves, walk_loop
 from pliant.runtime.jit import helper, kernel
 
 
@@ -25,6 +26,7 @@ class Patches(NamedTuple):
     start: np.ndarray  # (nodes + 1,) int64, contour of node i: loop[start[i]:start[i + 1]]; none where it is no disc
     loop: np.ndarray  # int32 vertex ids, along the boundary, counter-clockwise as seen from where the normals point
     flipped: np.ndarray  # (k,) bool by place, the face has to be flipped to agree with its neighbours
+    joined: Joined  # leaves that are one disc together
 
 
 def patches_of(elements: Elements, begin: np.ndarray, edge_count: int, vertex_count: int) -> Patches:
@@ -41,7 +43,8 @@ def patches_of(elements: Elements, begin: np.ndarray, edge_count: int, vertex_co
     np.cumsum(np.where(is_disc, size, 0), out=start[1:])
     loop = np.empty(start[-1], np.int32)
     _walk_contours(corners, begin, leaf, twin, flipped, (is_disc, size), vertex_count, (start, loop))
-    return Patches(start, loop, flipped)
+    surface = Surface(corners, leaf - leaves, begin, twin, seam, flipped)
+    return Patches(start, loop, flipped, joined_leaves(surface, is_disc[leaves:], vertex_count))
 
 
 _BORDER, _NON_MANIFOLD = -1, -2
@@ -220,19 +223,4 @@ def _walk_contours(corners, begin, leaf, twin, flipped, discs, vertex_count, con
                     side[out] = s
                     out += 1
         if is_disc[node]:
-            _walk(corners, flipped, side, first[node], out, after, loop, start[node])
-
-
-@helper
-def _walk(corners, flipped, side, begin, end, after, loop, out):
-    """Write the vertices of one loop of sides in order, from ``loop[out]`` on."""
-    v = 0
-    for k in range(begin, end):
-        i, c = side[k] // 3, side[k] % 3
-        v, w = corners[i, c], corners[i, (c + 1) % 3]
-        if flipped[i]:
-            v, w = w, v
-        after[v] = w
-    for k in range(end - begin):
-        loop[out + k] = v
-        v = after[v]
+            walk_loop(corners, flipped, side, first[node], out, after, loop, start[node])

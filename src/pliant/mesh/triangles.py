@@ -14,6 +14,7 @@ from pliant.mesh.derived import Derives, derived, derived_from
 from pliant.mesh.edges import number_edges, unite
 from pliant.mesh.features import Elements, elements_of, owner_bits
 from pliant.mesh.foreign import triangles_of
+from pliant.mesh.links import Links, links_of
 from pliant.mesh.o_sets import o_sets
 from pliant.runtime.arrays import ShapeError, as_indices, read_only, thread_count
 from pliant.runtime.threads import ThreadPool
@@ -197,6 +198,10 @@ class TriMesh(Derives):
     @derived_from(_elements, _edge_table, vertex_limit)
     def _owner_bits(self) -> np.ndarray:
         return owner_bits(self)
+
+    @derived_from(vertex_limit)
+    def _links(self) -> Links:
+        return links_of(self._faces, np.union1d(self._loose_edges, self._loose_points), self.vertex_limit)
 
     @derived_from(_elements)
     def _distinct_corners(self) -> tuple[np.ndarray, np.ndarray]:

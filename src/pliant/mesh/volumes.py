@@ -13,6 +13,7 @@ from pliant.mesh.cell_features import Cells, cells_of
 from pliant.mesh.cells import (
     CORNER_COUNT,
     MOST_CORNERS,
+    NO_RANKS,
     SOLID_TYPES,
     TYPES,
     Rows,
@@ -84,6 +85,9 @@ class VolumeMesh(Derives):
         Vertex ids of the corners, in the order of meshio and VTK, of cells of the types in ``type_names``: any mix of
         types, any connectivity; non-manifold, duplicate, inverted and unconnected cells are fine. Or a meshio mesh or a
         grid of pyvista, of which lines and vertices are left out.
+    ranks : (n,) integers, optional
+        Of the vertices. A quadrilateral is split at the corner with the smallest rank, of equal ones at that with the
+        smallest id; default: the ids. A copy of a vertex with the rank of that vertex leaves all diagonals as they are.
 
     Raises
     ------
@@ -94,7 +98,7 @@ class VolumeMesh(Derives):
 
     type_names = TYPES
 
-    def __init__(self, cells: Mapping[str, Any] | Any = None) -> None:
+    def __init__(self, cells: Mapping[str, Any] | Any = None, *, ranks: Any = None) -> None:
         given = {} if cells is None else cells
         if not isinstance(given, Mapping):
             if not hasattr(given, "cells"):
@@ -113,6 +117,13 @@ class VolumeMesh(Derives):
             if i >= 0:
                 raise RepeatedVertexError(f"{name} {i} (cell {first + i}) names vertex {vertex} twice")
             first += len(array)
+        self._ranks: np.ndarray = NO_RANKS if ranks is None else self._ranks_from(ranks)
+
+    def _ranks_from(self, given: Any) -> np.ndarray:
+        ranks = as_indices(given, "ranks", 1).copy()
+        if len(ranks) < self.vertex_limit:
+            raise ShapeError(f"ranks has {len(ranks)} rows, but the mesh has a vertex {self.vertex_limit - 1}")
+        return ranks
 
     def __repr__(self) -> str:
         parts = [f"{len(array)} {name}" for name, array in self._cells.items() if len(array)]
@@ -122,6 +133,11 @@ class VolumeMesh(Derives):
     def cells(self) -> Mapping[str, np.ndarray]:
         """(m, k) int32 of each type."""
         return MappingProxyType({name: read_only(array) for name, array in self._cells.items()})
+
+    @property
+    def ranks(self) -> np.ndarray | None:
+        """(n,) int32 of the vertices, which quadrilaterals are split by; None where it is by their ids."""
+        return read_only(self._ranks) if len(self._ranks) else None
 
     @property
     def types(self) -> np.ndarray:
@@ -182,7 +198,7 @@ class VolumeMesh(Derives):
 
     @derived_from(_types, _corners, vertex_limit)
     def _face_table(self) -> tuple[TriMesh, Rows]:
-        start, triangles = list_triangles(self._types, self._corners)
+        start, triangles = list_triangles(self._types, self._corners, self._ranks)
         faces, ids = number_triangles(triangles, self.vertex_limit)
         return TriMesh(faces), Rows(start, ids)
 
@@ -333,7 +349,12 @@ class VolumeMesh(Derives):
         return Surface(self)
 
     def changed(
-        self, *, add: Mapping[str, Any] | None = None, remove: Any = None, threads: int | None = None
+        self,
+        *,
+        add: Mapping[str, Any] | None = None,
+        remove: Any = None,
+        ranks: Any = None,
+        threads: int | None = None,
     ) -> VolumeMesh:
         """A new mesh without some of the cells, and with others.
 
@@ -346,6 +367,9 @@ class VolumeMesh(Derives):
             new cells, as the constructor takes them; each comes after the others of its type
         remove : (k,) integers
             ids of the cells to leave out
+        ranks : (n,) integers, optional
+            those of the new mesh, the same for the vertices of this one; default: those of this mesh, and where it has
+            none, or no more, the ids
         threads : int
             how many to use at most; all cores by default
 
@@ -357,16 +381,30 @@ class VolumeMesh(Derives):
         Raises
         ------
         MeshError
-            where ``remove`` names cells that this mesh does not have, or ``add`` is none of cells
+            where ``remove`` names cells that this mesh does not have, ``add`` is none of cells, or ``ranks`` change
         """
         added, pool = VolumeMesh(add), ThreadPool(thread_count(threads))
         kept = np.ones(len(self.types), bool)
         kept[as_ids(remove, len(kept), "cell")] = False
         new = VolumeMesh.__new__(VolumeMesh)  # nothing has to be checked again
         new._cells, change = change_cells(self, kept, added._cells)
+        new._ranks = self._ranks_of_changed(new, ranks)
         new.change = MeshChange(self, change.old_of_new)
         carry_over(self, new, change, pool)
         return new
+
+    def _ranks_of_changed(self, new: VolumeMesh, given: Any) -> np.ndarray:
+        if given is None and not len(self._ranks):
+            return NO_RANKS
+        more = np.arange(len(self._ranks), max(self.vertex_limit, new.vertex_limit), dtype=np.int32)
+        known = np.concatenate((self._ranks, more))
+        if given is None:
+            return known
+        ranks = new._ranks_from(given)
+        same = min(len(ranks), self.vertex_limit)
+        if not np.array_equal(ranks[:same], known[:same]):
+            raise MeshError("ranks differ from those of this mesh: its quadrilaterals would be split at other corners")
+        return ranks
 
     def require_in_range(self, vertex_count: int) -> None:
         """Raise an error where a cell names a vertex that does not exist.

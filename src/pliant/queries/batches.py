@@ -10,7 +10,9 @@ import numpy as np
 from pliant.engine.motion import Motion
 from pliant.queries.detect import check, words_of_tangles
 from pliant.queries.detector import Detector
-from pliant.results.contacts import Contacts, Intersections, Step
+from pliant.results.contacts import Contacts
+from pliant.results.intersections import Intersections
+from pliant.results.steps import Step
 from pliant.runtime.arrays import MeshError, ShapeError, thread_count
 from pliant.runtime.log import warn
 from pliant.runtime.threads import Progress, ThreadPool

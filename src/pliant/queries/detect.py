@@ -14,7 +14,10 @@ from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import weld
 from pliant.queries.deprecated import accuracy_from, initial_from, tuning_from
 from pliant.queries.detector import Detector
-from pliant.results.contacts import Contacts, Intersections, Proximity, Step
+from pliant.results.contacts import Contacts
+from pliant.results.intersections import Intersections
+from pliant.results.proximity import Proximity
+from pliant.results.steps import Step
 from pliant.runtime.arrays import TangledError, as_array, as_positions, choose
 from pliant.runtime.log import warn
 from pliant.runtime.processes import expect

@@ -21,7 +21,10 @@ from pliant.filters.axes.separation import ALLOWED
 from pliant.mesh.tested import TestedMesh
 from pliant.queries.deprecated import accuracy_from, tuning_from
 from pliant.queries.near_pairs import NearPairs, allowance_of
-from pliant.results.contacts import Contacts, Intersections, Proximity, Step
+from pliant.results.contacts import Contacts
+from pliant.results.intersections import Intersections
+from pliant.results.proximity import Proximity
+from pliant.results.steps import Step
 from pliant.runtime.arrays import (
     OptionError,
     ShapeError,

@@ -11,7 +11,7 @@ from pliant.mesh.features import Elements, elements_of
 from pliant.mesh.triangles import TriMesh
 from pliant.queries.detect import check
 from pliant.queries.nearest import nearest_elements
-from pliant.results.contacts import MeshDistance
+from pliant.results.steps import MeshDistance
 from pliant.runtime.arrays import as_positions, thread_count
 from pliant.runtime.threads import ThreadPool
 

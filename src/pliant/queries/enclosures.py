@@ -15,7 +15,7 @@ from pliant.mesh.tested import mesh_to_test
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import weld
 from pliant.queries.exits import Exits, closest_exits
-from pliant.results.contacts import InsideSurface
+from pliant.results.insides import InsideSurface
 from pliant.runtime.arrays import OpenSurfaceError, as_positions, require_in_range, thread_count
 from pliant.runtime.log import logged
 from pliant.runtime.tally import Tally

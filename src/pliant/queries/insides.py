@@ -17,7 +17,7 @@ from pliant.mesh.volumes import VolumeMesh
 from pliant.queries.depths import penetration
 from pliant.queries.enclosures import enclosed
 from pliant.queries.points import BROAD
-from pliant.results.contacts import InsideCells, InsideSurface
+from pliant.results.insides import InsideCells, InsideSurface
 from pliant.runtime.arrays import OptionError, as_positions, choose, thread_count
 from pliant.runtime.jit import kernel
 from pliant.runtime.log import logged

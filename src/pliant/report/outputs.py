@@ -15,7 +15,10 @@ import numpy as np
 
 import pliant
 from pliant.characters.detection.penetrations import Penetrations
-from pliant.results.contacts import Contacts, InsideCells, InsideSurface, Intersections, Proximity
+from pliant.results.contacts import Contacts
+from pliant.results.insides import InsideCells, InsideSurface
+from pliant.results.intersections import Intersections
+from pliant.results.proximity import Proximity
 
 KINDS = np.array(["vertex-face", "edge-edge"])
 # What a row of a table of CSV calls one of several: in JSON a face has "vertices", in CSV columns vertex_0 ...

@@ -23,7 +23,8 @@ from pliant.report.findings import Findings, findings_of, funnel_of, looked_for,
 from pliant.report.regions import Regions
 from pliant.report.shown import MOST_NUMBERS, MOST_TRIANGLES, Shown, choose_shown, describe
 from pliant.report.streams import STEPS, Stream, make_stream
-from pliant.results.contacts import Contacts, Intersections
+from pliant.results.contacts import Contacts
+from pliant.results.intersections import Intersections
 from pliant.runtime.arrays import choose
 from pliant.runtime.writing import write_atomically
 

@@ -9,7 +9,10 @@ import numpy as np
 from pliant.frames.scanning import Scan
 from pliant.mesh.parts import Parts
 from pliant.report.findings import looked_for
-from pliant.results.contacts import Contacts, InsideCells, InsideSurface, Intersections, Proximity
+from pliant.results.contacts import Contacts
+from pliant.results.insides import InsideCells, InsideSurface
+from pliant.results.intersections import Intersections
+from pliant.results.proximity import Proximity
 from pliant.runtime.extras import needed
 from pliant.runtime.tally import Stage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.mesh.triangles import TriMesh
-from pliant.results.contacts import Proximity
+from pliant.results.proximity import Proximity
 from pliant.runtime.jit import bare_kernel, helper
 
 ON_BOUNDARY = 1e-9  # weights of corners that a closest point does not depend on

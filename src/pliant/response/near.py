@@ -8,7 +8,8 @@ import numpy as np
 
 from pliant.engine.wanted import TooManyContacts, Wanted
 from pliant.queries.detector import Detector
-from pliant.results.contacts import Proximity
+from pliant.response.fresh import FreshFeatures
+from pliant.results.proximity import Proximity
 from pliant.runtime.threads import Progress, ThreadPool
 
 MOST_NEAR = 64  # pairs for each edge and face: within an edge there are some 20
@@ -33,6 +34,7 @@ class NearSearch:
 
     def __init__(self, detector: Detector) -> None:
         self._detector = detector
+        self.fresh: FreshFeatures | None = None  # pairs that are left out
         features = detector._tested.features
         self._most = 1_000 + MOST_NEAR * (len(features.edges) + len(features.faces))
 
@@ -42,12 +44,13 @@ class NearSearch:
         asked, threads = distance, self._detector._threads
         for _ in range(HALVINGS):
             try:  # twice: that ``few`` decides by distances in the table, which are rounded, makes no difference then
-                wanted = Wanted(None, 2 * self._most, threads)
+                wanted = Wanted(None, 2 * self._most, threads, self.fresh)
                 found = self._detector._near(x, distance, ThreadPool(threads, progress), wanted)
                 return Near(x.copy(), asked, distance, found)
             except TooManyContacts:
                 distance *= 0.5
-        return Near(x.copy(), asked, 0.0, self._detector.near(x, 0.0, progress=progress))
+        wanted = Wanted(None, None, threads, self.fresh)
+        return Near(x.copy(), asked, 0.0, self._detector._near(x, 0.0, ThreadPool(threads, progress), wanted))
 
     def few(self, near: Near, distance: float) -> tuple[Proximity, float]:
         """Not too many of them, and within which distance: the given one, or half of it, and so on."""

@@ -7,7 +7,8 @@ import numpy as np
 from pliant.arithmetic.kinds import KINDS
 from pliant.mesh.tested import TestedMesh
 from pliant.response.rows import Rows, selected
-from pliant.results.contacts import STATUS, Contacts, Proximity
+from pliant.results.contacts import STATUS, Contacts
+from pliant.results.proximity import Proximity
 
 AT_THE_START = STATUS.index("at the start")
 

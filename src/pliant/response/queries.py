@@ -10,6 +10,7 @@ from pliant.engine.wanted import FeatureMasks, TooManyContacts, Wanted
 from pliant.queries.detector import Detector
 from pliant.queries.near_pairs import NearPairs
 from pliant.response.attempt import keys_of
+from pliant.response.fresh import FreshFeatures
 from pliant.results.contacts import Contacts
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Progress, ThreadPool
@@ -20,6 +21,7 @@ class StepQueries:
 
     exempt : features, pairs of which are left out
     is_driven : (n,) bool, of vertices
+    fresh : pairs that are left out, too
     ignored : keys of pairs that touch at x0 and are left as they are
     among : all pairs that can meet while nothing moves far
     count : of queries so far
@@ -28,10 +30,10 @@ class StepQueries:
 
     def __init__(
         self, detector: Detector, x0: np.ndarray, exempt: FeatureMasks | None, is_driven: np.ndarray,
-        progress: Progress | bool | None,
+        progress: Progress | bool | None, fresh: FreshFeatures | None = None,
     ) -> None:  # fmt: skip
         self._detector, self._x0, self.progress = detector, x0, progress
-        self._exempt, self.is_driven = exempt, is_driven
+        self._exempt, self.is_driven, self._fresh = exempt, is_driven, fresh
         self.tally: Tally = Tally()
         features = detector._tested.features
         # Collapsed meshes have contacts of everything with everything: too many to deal with one by one.
@@ -62,6 +64,8 @@ class StepQueries:
         for stage in found.stages:
             self.tally.add(*stage)
         self.driven_pairs = 0
+        if self._fresh is not None and len(found):
+            found = found[~self._fresh.pairs.among(found)]
         if self._exempt is None or not len(found):
             return found
         wanted = np.ones(len(found), bool)
@@ -73,7 +77,7 @@ class StepQueries:
 
     def _among_all(self, x: np.ndarray, most: int | None) -> Contacts:
         detector = self._detector
-        wanted = Wanted(self._exempt, most, detector._threads)
+        wanted = Wanted(self._exempt, most, detector._threads, self._fresh)
         travel, pool = detector._travel(self._x0, x, None), ThreadPool(detector._threads, self.progress)
         found = detector._contacts(travel, pool, self.tally, wanted)
         self.driven_pairs = wanted.left_out

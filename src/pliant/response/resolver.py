@@ -14,13 +14,15 @@ from pliant.response.attempt import Attempt, Rules, Touching, keys_of
 from pliant.response.closest import are_closest, loose_vertices
 from pliant.response.driven import DrivenObjects, driven_objects
 from pliant.response.exempt import driven_features
+from pliant.response.fresh import FreshFeatures, FreshPairs, no_fresh_pairs
 from pliant.response.near import Near, NearSearch
 from pliant.response.options import LARGEST, Options
 from pliant.response.pushing import as_contacts, pushing
 from pliant.response.queries import StepQueries
 from pliant.response.rows import Aim, Ends, Rows, rows_of_near
 from pliant.response.start import Starts, touching_error
-from pliant.results.contacts import Contacts, Proximity
+from pliant.results.contacts import Contacts
+from pliant.results.proximity import Proximity
 from pliant.results.resolved import Resolved
 from pliant.runtime.arrays import as_number, as_positions
 from pliant.runtime.log import logged, warn
@@ -45,7 +47,7 @@ class Resolver:
     """Steps that end free of contact, one after the other: what ``pliant.resolve`` does, with what they have in common
     kept.
 
-        resolver = pliant.Resolver(mesh, inverse_mass=w, thickness=1e-3)
+        resolver = pliant.Resolver(mesh, inverse_mass=inverse_mass, thickness=1e-3)
         while True:
             proposal = my_solver(x)
             x = resolver.resolve(x, proposal).positions
@@ -84,6 +86,7 @@ class Resolver:
         self._detector = Detector(mesh, tuning=tuning, threads=threads)
         self._starts = Starts(self._detector)
         self._exempt: tuple[int, FeatureMasks | None] | None = None  # for so many vertices
+        self._fresh: FreshPairs = no_fresh_pairs()
         self._known: _Known | None = None
         self._search = NearSearch(self._detector)
         self._near: Near | None = None
@@ -123,7 +126,8 @@ class Resolver:
             self._near = self._search.within(x, self._within(x), progress)
         else:
             within = as_number(within, "within", 0.0, LARGEST)
-            self._near = Near(x.copy(), within, within, self._detector.near(x, within, progress=progress))
+            found = self._detector.near(x, within, progress=progress)
+            self._near = Near(x.copy(), within, within, found[~self._fresh.among(found)] if len(self._fresh) else found)
         return self._near.found
 
     def resolve(self, x0: Any, x1: Any, *, progress: Progress | bool | None = None) -> Resolved:
@@ -186,11 +190,22 @@ class Resolver:
         x1 = as_positions(x1, "x1", len(x0))
         return self._queries(x0, self._options.masses(len(x0)), progress).contacts(x1)
 
+    def _leave_out(self, fresh: FreshPairs) -> None:
+        """These pairs are no part of the proof from now on, and no others but those of driven features."""
+        kept = all(self._fresh.have(kind, rows).all() for kind, rows in fresh.rows.items())
+        self._fresh = self._starts.fresh = fresh
+        self._near, self._search.fresh = None, None
+        if len(fresh):  # near is asked on the boundary of a volume mesh, where features have other ids
+            self._search.fresh = FreshFeatures(fresh, self._detector._at_rest.topology.tested.features)
+        if not kept:  # what was free without them need not be what was looked at with them
+            self._known = None
+
     # ---- the start
 
     def _queries(self, x0: np.ndarray, mass: np.ndarray, progress: Progress | bool | None) -> StepQueries:
         self._detector._require_rows(len(x0), "x0")
-        return StepQueries(self._detector, x0, self._exempt_for(mass), mass == 0.0, progress)
+        fresh = FreshFeatures(self._fresh, self._detector._tested.features) if len(self._fresh) else None
+        return StepQueries(self._detector, x0, self._exempt_for(mass), mass == 0.0, progress, fresh)
 
     def _exempt_for(self, mass: np.ndarray) -> FeatureMasks | None:
         """Features, pairs of which are no part of the proof."""
@@ -229,7 +244,7 @@ class Resolver:
     def _within(self, x0: np.ndarray) -> float:
         """How near pairs at x0 push before they meet; nothing is further away than all is long."""
         with np.errstate(over="ignore"):
-            length = float(np.sum(np.ptp(x0, axis=0))) if len(x0) else 0.0
+            length = sum(float(np.ptp(column)) for column in x0.T) if len(x0) else 0.0
         return min(max(NEAR * self._options.thickness, NEAR_KEPT * self._distance_kept(x0)), length, LARGEST)
 
     def _near_rows(self, ends: Ends, aim: Aim, attempt: Attempt, queries: StepQueries) -> Rows | None:

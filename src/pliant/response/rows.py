@@ -13,7 +13,8 @@ import numpy as np
 from pliant.arithmetic.kinds import KINDS
 from pliant.arithmetic.vec3 import add, dot, row, scale, sub
 from pliant.elementary.measure import closest_points
-from pliant.results.contacts import Contacts, Proximity
+from pliant.results.contacts import Contacts
+from pliant.results.proximity import Proximity
 from pliant.runtime.jit import helper, kernel
 
 # Of the squares of weights, that free vertices must have: next to driven ones, the tiny weight of a free vertex is a

@@ -9,6 +9,7 @@ from pliant.mesh.features import elements_of
 from pliant.mesh.triangles import TriMesh
 from pliant.queries.detect import some_pairs
 from pliant.queries.detector import Detector
+from pliant.response.fresh import FreshPairs, no_fresh_pairs
 from pliant.results.contacts import Contacts
 from pliant.runtime.arrays import TangledError
 from pliant.runtime.threads import Progress
@@ -20,6 +21,7 @@ class Starts:
     def __init__(self, detector: Detector) -> None:
         self._detector = detector
         self.advice = 'Separate them first; or tangled="keep" leaves them as they are, and nothing else tangles'
+        self.fresh: FreshPairs = no_fresh_pairs()  # of which triangles may intersect
         self._elements: Detector | None = None  # of faces, loose edges and points
 
     def require_free(self, x0: np.ndarray, is_driven: np.ndarray, progress: Progress | bool | None) -> None:
@@ -29,6 +31,7 @@ class Starts:
         free = ~is_driven[corners[found.faces]].all(axis=(1, 2))
         pairs = found.faces[free]
         pairs = pairs[self._are_kept_apart(corners, pairs)]
+        pairs = pairs[~self.fresh.between(corners[pairs])]
         if len(pairs):
             self._raise_tangled(corners, pairs)
         volume = self._detector._tested.volume

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pliant.results.contacts import STATUS
-from pliant.results.exports import along_axes, ends, frame_of, numbered, side_columns
+from pliant.results.exports import along_axes, ends, numbered, side_columns
+from pliant.results.table import Table
 from pliant.runtime.arrays import freeze
 from pliant.runtime.tally import Stage
 
-if TYPE_CHECKING:
-    import pandas
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PairContacts:
+class PairContacts(Table):
     """Answers to an array of elementary queries, row by row; NaN where there is no contact.
 
     hit : (k,) bool
@@ -42,26 +40,12 @@ class PairContacts:
 
     __post_init__ = freeze
 
-    def __len__(self) -> int:
-        return len(self.hit)
-
     def __repr__(self) -> str:
         return f"PairContacts({np.count_nonzero(self.hit)} of {len(self)} hit)"
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per query.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        ModuleNotFoundError
-            Where pandas is not installed.
-        """
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper} | side_columns(self)
-        return frame_of(columns | {"gap": self.gap, "status": np.array(STATUS)[self.status]})
+        return columns | {"gap": self.gap, "status": np.array(STATUS)[self.status]}
 
 
 class TriangleContacts(NamedTuple):
@@ -78,7 +62,7 @@ class TriangleContacts(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class TrianglePairs:
+class TrianglePairs(Table):
     """The first contact of each pair of triangles, row by row; NaN and -1 where there is none.
 
     hit : (k,) bool
@@ -139,32 +123,18 @@ class TrianglePairs:
         spread[self.hit] = column
         return spread
 
-    def __len__(self) -> int:
-        return len(self.hit)
-
     def __repr__(self) -> str:
         return f"TrianglePairs({np.count_nonzero(self.hit)} of {len(self)} hit)"
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per pair.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        ModuleNotFoundError
-            Where pandas is not installed.
-        """
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"hit": self.hit, "toi": self.toi, "toi_upper": self.toi_upper}
         columns |= {"kind": np.array(["vertex-face", "edge-edge", ""])[self.kind]} | numbered("feature", self.features)
         columns |= numbered("weight", self.weights) | along_axes("normal", self.normal)
-        return frame_of(columns | {"gap": self.gap, "status": np.array(STATUS)[self.status]})
+        return columns | {"gap": self.gap, "status": np.array(STATUS)[self.status]}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PairDistances:
+class PairDistances(Table):
     """How far features or triangles are apart, row by row.
 
     distance : (k,), 0 where they touch or intersect
@@ -180,30 +150,16 @@ class PairDistances:
 
     __post_init__ = freeze
 
-    def __len__(self) -> int:
-        return len(self.distance)
-
     def __repr__(self) -> str:
         return f"PairDistances({len(self)} pairs{f', at least {self.distance.min():.6g}' if len(self) else ''})"
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per pair.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        ModuleNotFoundError
-            Where pandas is not installed.
-        """
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"distance": self.distance} | ends("point", self.points)
-        return frame_of(columns | numbered("weight", self.weights) | along_axes("normal", self.normal))
+        return columns | numbered("weight", self.weights) | along_axes("normal", self.normal)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Windings:
+class Windings(Table):
     """How often a surface winds around points, row by row.
 
     number : (k,) float64; whole where ``exact``, else the generalised winding number; NaN on the surface
@@ -226,24 +182,10 @@ class Windings:
         """(k,) bool: on the surface, or with a number closer to another whole one than to 0; a guess if not exact."""
         return self.on_surface | (np.abs(self.number) >= 0.5)
 
-    def __len__(self) -> int:
-        return len(self.number)
-
     def __repr__(self) -> str:
         how = "exact" if self.exact else f"generalised: {self.open_edges} open edges"
         return f"Windings({np.count_nonzero(self.inside)} of {len(self)} inside, {how})"
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per point.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        ModuleNotFoundError
-            Where pandas is not installed.
-        """
+    def _columns(self) -> dict[str, Any]:
         columns = {"number": self.number, "on_surface": self.on_surface, "inside": self.inside}
-        return frame_of(columns | {"exact": np.full(len(self), self.exact)})
+        return columns | {"exact": np.full(len(self), self.exact)}

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import trimesh
 
     from pliant.results.answers import PairContacts
-    from pliant.results.contacts import Contacts, Proximity
+    from pliant.results.contacts import Contacts
+    from pliant.results.proximity import Proximity
 
 PLAIN = (204, 196, 184)  # of faces that take part in nothing
 ONE, MANY = (244, 165, 130), (178, 10, 24)  # of those that are in one pair, and in the most

@@ -12,7 +12,11 @@ import numpy as np
 from pliant.runtime.tally import Stage
 
 if TYPE_CHECKING:
-    from pliant.results.contacts import Contacts, InsideCells, InsideSurface, Intersections, Proximity, Step
+    from pliant.results.contacts import Contacts
+    from pliant.results.insides import InsideCells, InsideSurface
+    from pliant.results.intersections import Intersections
+    from pliant.results.proximity import Proximity
+    from pliant.results.steps import Step
 
 _WIDTH, _HEIGHT = 220, 90  # pixels of a small picture
 _BINS = 24

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.results.contacts import Intersections
+from pliant.results.intersections import Intersections
 from pliant.runtime.arrays import freeze
 
 
@@ -22,8 +22,8 @@ class Phase(NamedTuple):
 class AreaChange(NamedTuple):
     """Relative changes of areas: after / before - 1.
 
-    largest : of all faces, the largest absolute change of a face's area, relative to the mean area of all faces or to
-        its own before, whichever is larger
+    largest : of all faces, the largest absolute change of a face's area, relative to its own before or to the mean area
+        of the faces at its corners, whichever is larger: what ``max_distortion`` limits
     whole : of the sum of all areas, with its sign
     """
 
@@ -39,8 +39,8 @@ class Untangled:
     clean : an exact ``pliant.check`` of them finds no pair outside of ``unfixable``
     remaining : pairs that still intersect, without ``unfixable``
     unfixable : pairs of faces all of whose vertices are fixed: nothing can separate them
-    wrong_side : (k,) int32 vertices that are inside of a closed object which they have to be outside of, or outside of
-        a closed layer which they have to be inside of; None where no such object was named, so nothing was checked
+    wrong_side : (k,) int32 vertices that are inside of an object which they have to be outside of, or outside of a
+        layer which they have to be inside of; None where no such object was named, so nothing was checked
     moved : (n,) bool
     displacement : (n, 3) float64, positions - x
     edge_change : largest absolute change of an edge's length, relative to the mean length of all edges or to its own
@@ -48,6 +48,8 @@ class Untangled:
     area_change : (largest, whole), relative changes of the faces' areas and of their sum; see ``AreaChange``
     method : the plans that led there; "time was up" is in it where seconds ran out
     history : of (phase, pairs, seconds): what was done, how many pairs were left after it, when that was
+    sides : "not checked", "checked", which is exact, or "checked, of open layers by a guess": an open layer has sides
+        only near to it, away from its rims, and vertices elsewhere are not counted
     """
 
     positions: np.ndarray
@@ -61,6 +63,7 @@ class Untangled:
     area_change: AreaChange
     method: str
     history: tuple[Phase, ...] = ()
+    sides: str = "not checked"
 
     __post_init__ = freeze
 

@@ -53,16 +53,21 @@ def behind(module: str, file: Path, package: Path = PACKAGE) -> dict[str, bytes]
     """Digests of the sources of a module and of all that it imports from its own top folder and from the package:
     constants and helpers are compiled in. numba's own cache sees no edits in other files."""
     own = (file.parent if file.name == "__init__.py" else file).parents[module.count(".")]
-    found, new = dict[str, bytes](), [(module, file)]
+    top, found, new = module.partition(".")[0], dict[str, bytes](), [(module, file)]
     while new:
         name, path = new.pop()
         if name not in found:
-            found[name], imported = read(path)
-            for one in imported:
-                place = _file_of(one, module.partition(".")[0], own, package)
-                if place is not None:
-                    new.append((one, place))
+            found[name], imported = _seen(path, top, own, package)
+            new += imported
     return found
+
+
+@functools.cache
+def _seen(path: Path, top: str, own: Path, package: Path) -> tuple[bytes, tuple[tuple[str, Path], ...]]:
+    """The digest of a source, and what it imports from the two folders: most sources are behind many others."""
+    content, imported = read(path)
+    places = ((name, _file_of(name, top, own, package)) for name in imported)
+    return content, tuple((name, place) for name, place in places if place is not None)
 
 
 @functools.cache

@@ -21,6 +21,7 @@ from pliant.runtime import processes
 from pliant.runtime.caches import user_cache
 from pliant.runtime.claims import claimed
 from pliant.runtime.digests import PACKAGE, common, digest
+from pliant.runtime.kept import KernelCache
 from pliant.runtime.pipeline import HelperCompiler, KernelCompiler
 from pliant.runtime.terminal import complain
 
@@ -89,8 +90,9 @@ def _compiled(function: F, options: dict[str, Any]) -> F:
     folder = _cache_of(function.__module__, function.__code__.co_filename)
     if folder is None:
         return _njit(**options)(function)
+    compiled = _njit(**options)(function)
     with _numba_cache_in(folder):
-        compiled = _njit(cache=True, **options)(function)
+        compiled._cache = KernelCache(function)
     if not Path(compiled._cache.cache_path).is_relative_to(folder):  # numba goes on to folders of its own choice
         return _njit(**options)(function)
     compiled.compile = functools.partial(compile_once, compiled)

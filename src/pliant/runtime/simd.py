@@ -56,6 +56,15 @@ def _plain_gather(columns, values, blocks, first, last, out, row):
         out[row, i] = total
 
 
+@helper
+def _plain_outer(blocks, row, u, w, factors):
+    uu, uv, vu, vv, own = factors
+    for q in range(3):
+        for p in range(3):
+            blocks[row, 4 * q + p] += (uu * u[p] + vu * w[p]) * u[q] + (uv * u[p] + vv * w[p]) * w[q]
+        blocks[row, 5 * q] += own
+
+
 def _block_row(_typing_context: Any, columns: Any, blocks: Any, x: Any, first: Any, last: Any) -> Any:
     """block_row(columns, blocks, x, first, last): three numbers, the sum of blocks[k] x[columns[k]] over k from first
     on, before last; blocks : (m, 12), x : (n, 4)"""
@@ -111,6 +120,32 @@ def _gather_blocks(
     return types.void(columns, values, blocks, first, last, out, row), call
 
 
+def _add_outer(_typing_context: Any, blocks: Any, row: Any, u: Any, w: Any, factors: Any) -> Any:
+    """add_outer(blocks, row, u, w, (uu, uv, vu, vv, own)): adds uu u u' + uv u w' + vu w u' + vv w w' + own to a 3 by 3
+    block; blocks : (m, 12) float64; u, w : three numbers"""
+
+    def call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        loop = _Loop(context, builder, signature.args, arguments)
+        vectors = [[builder.extract_value(arguments[i], c) for c in range(3)] for i in (2, 3)]
+        lanes = [loop.of_numbers(vector) for vector in vectors]
+        uu, uv, vu, vv, own = (builder.extract_value(arguments[4], i) for i in range(5))
+        left, right = (
+            builder.fadd(builder.fmul(loop.repeated(a), lanes[0]), builder.fmul(loop.repeated(b), lanes[1]))
+            for a, b in ((uu, vu), (uv, vv))
+        )
+        at = loop.times(context.cast(builder, arguments[1], signature.args[1], types.intp), BLOCK)
+        for q in range(3):
+            of_u = builder.fmul(left, loop.repeated(vectors[0][q]))
+            of_w = builder.fmul(right, loop.repeated(vectors[1][q]))
+            total = builder.fadd(loop.lane(0, at, WIDTH * q), builder.fadd(of_u, of_w))
+            place = ir.Constant(ir.IntType(32), q)
+            total = builder.insert_element(total, builder.fadd(builder.extract_element(total, place), own), place)
+            loop.store(total, 0, at, WIDTH * q)
+        return context.get_dummy_value()
+
+    return types.void(blocks, row, u, w, factors), call
+
+
 class _Loop:
     """Code of a loop over entries of a sparse row; arrays are named by the number of their argument."""
 
@@ -161,7 +196,19 @@ class _Loop:
     def spread(self, table: int, at: Any, offset: int) -> Any:
         """One number, four times."""
         builder = self._builder
-        number = builder.load(builder.gep(self._data[table], [builder.add(at, ir.Constant(_SIZE, offset))]))
+        return self.repeated(
+            builder.load(builder.gep(self._data[table], [builder.add(at, ir.Constant(_SIZE, offset))]))
+        )
+
+    def of_numbers(self, numbers: list[Any]) -> Any:
+        """(a, b, c, 0)"""
+        lane = ir.Constant(_LANE, [0.0] * WIDTH)
+        for c, number in enumerate(numbers):
+            lane = self._builder.insert_element(lane, number, ir.Constant(ir.IntType(32), c))
+        return lane
+
+    def repeated(self, number: Any) -> Any:
+        builder = self._builder
         one = builder.insert_element(ir.Constant(_LANE, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
         mask = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
         return builder.shuffle_vector(one, ir.Constant(_LANE, ir.Undefined), mask)
@@ -189,5 +236,8 @@ _PLAIN = INTERPRETED or bool(config.BOUNDSCHECK)  # pyright: ignore[reportAttrib
 block_row: Any = _plain_blocks if _PLAIN else intrinsic(_block_row)
 number_row: Any = _plain_numbers if _PLAIN else intrinsic(_number_row)
 gather_blocks: Any = _plain_gather if _PLAIN else intrinsic(_gather_blocks)
+add_outer: Any = _plain_outer if _PLAIN else intrinsic(_add_outer)
 # What Python calls instead, where it finds out what is to be compiled (``ahead.py``).
-IN_PYTHON: dict[Any, Any] = {block_row: _plain_blocks, number_row: _plain_numbers, gather_blocks: _plain_gather}
+IN_PYTHON: dict[Any, Any] = {
+    block_row: _plain_blocks, number_row: _plain_numbers, gather_blocks: _plain_gather, add_outer: _plain_outer,
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Cloth that ends every step free of contact.
+"""Cloth and solids that end every step free of contact.
 
     cloth = pliant.simulate.Cloth(faces, x, material="silk", obstacles=[pliant.simulate.Obstacle(ball, ball_x)])
     for frame in cloth.frames(240):
@@ -15,13 +15,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pliant.simulate.cloth import Cloth
     from pliant.simulate.driven import Keyframes, Obstacle, Pin, Turning
-    from pliant.simulate.frames import Energies, Frame, StepStats, StepTimes
+    from pliant.simulate.frames import Balance, Energies, Frame, StepStats, StepTimes
     from pliant.simulate.joints import Seam, Spring
     from pliant.simulate.materials import MATERIALS, Material
     from pliant.simulate.settings import Settings
+    from pliant.simulate.solid import Solid
+    from pliant.simulate.solids.materials import SOLID_MATERIALS, SolidMaterial
     from pliant.simulate.welding import Welded
 
 _HOME = {
+    "Balance": "pliant.simulate.frames",
+    "SOLID_MATERIALS": "pliant.simulate.solids.materials",
+    "Solid": "pliant.simulate.solid",
+    "SolidMaterial": "pliant.simulate.solids.materials",
     "MATERIALS": "pliant.simulate.materials",
     "Cloth": "pliant.simulate.cloth",
     "Energies": "pliant.simulate.frames",
@@ -41,6 +47,8 @@ _HOME = {
 
 __all__ = [
     "MATERIALS",
+    "SOLID_MATERIALS",
+    "Balance",
     "Cloth",
     "Energies",
     "Frame",
@@ -50,6 +58,8 @@ __all__ = [
     "Pin",
     "Seam",
     "Settings",
+    "Solid",
+    "SolidMaterial",
     "Spring",
     "StepStats",
     "StepTimes",

@@ -18,15 +18,16 @@ class Air:
     matrix : (n, 6) float64, 00, 01, 02, 11, 12, 22; wind : (n, 3) float64
     """
 
-    def __init__(self, membrane: Membrane, vertex_count: int, density: float) -> None:
+    def __init__(self, membrane: Membrane | None, vertex_count: int, density: float) -> None:
+        """membrane : of what it drags, if of anything; density : of the air"""
         self._membrane, self._density = membrane, density
-        self._faces = np.zeros((len(membrane.faces), 6))
+        self._faces = np.zeros((0 if membrane is None else len(membrane.faces), 6))
         self.matrix, self.wind = np.zeros((vertex_count, 6)), np.zeros((vertex_count, 3))
 
     def blow(self, x: np.ndarray, velocity: np.ndarray, wind: np.ndarray) -> None:
         """x, velocity : (n, 3) at the start of a step; wind : (3,) or (n, 3), m/s"""
         self.wind[:] = wind
-        if self._density > 0.0:
+        if self._membrane is not None and self._density > 0.0:
             _drag(self._membrane, (x, velocity, self.wind), 0.5 * self._density, self._faces, self.matrix)
 
 

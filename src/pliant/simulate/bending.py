@@ -63,7 +63,7 @@ def bending_of(
     """faces : (m, 3) int32; face_edges : (m, 3) edge ids of f0 f1, f1 f2, f2 f0; rest : (n, 2 or 3), lengths at rest;
     shape : (n, 3) positions that the angles at rest are those of, or None for flat; kind : (m,) of the materials."""
     flat = flatten(faces, rest)
-    sides, shared = _hinges(face_edges)
+    sides, shared = hinged_sides(face_edges)
     hinge_of_edge = np.full(int(face_edges.max(initial=-1)) + 1, -1, np.int32)
     regular = np.flatnonzero(shared == 2)
     hinge_of_edge[face_edges[sides[regular, 0] // 3, sides[regular, 0] % 3]] = regular
@@ -91,7 +91,7 @@ def bending_of(
     return Bending(rows, values, damping, hinges, weights, of_face, stiffness, bent, not bent.any())
 
 
-def _hinges(face_edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def hinged_sides(face_edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sides (3 f + i) of each two faces at an edge, (h, 2), and how many faces share it, (h,)."""
     flat = face_edges.reshape(-1)
     order = np.argsort(flat, kind="stable")

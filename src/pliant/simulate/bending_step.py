@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.runtime.jit import helper, kernel
+from pliant.runtime.jit import bare_kernel, helper, kernel
 from pliant.runtime.simd import WIDTH, number_row
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.bending import Bending
@@ -16,7 +16,7 @@ class BendingStep:
     def __init__(self, bending: Bending, vertex_count: int, pool: ThreadPool) -> None:
         self.bending, self._pool = bending, pool
         n, h = vertex_count, len(bending.hinges)
-        self._force, self._energy = np.zeros((n, 3)), np.zeros((n, 2))
+        self._force, self._energy = np.zeros((n, 3)), np.zeros((2, n))
         self._x, self._before, self._pull_before = np.zeros((n, WIDTH)), np.zeros((n, 3)), np.zeros((n, 3))
         self._r, self._normal, self._pull = np.empty((h, 3)), np.empty((h, 8)), np.empty((h, 3))
         self._hessian, self._step = bending.values, np.inf
@@ -42,7 +42,7 @@ class BendingStep:
     def energies(self, x: np.ndarray, step: float) -> tuple[float, float]:
         """(elastic energy, what a step of so many seconds adds for viscosity), at x."""
         self._multiply(x, step)
-        elastic, viscous = self._energy.sum(axis=0).tolist()
+        elastic, viscous = self._energy.sum(axis=1).tolist()
         if not self.bending.is_flat:
             elastic = _bent(x, self.bending, (self._r, self._normal, self._pull), self._force)
         return elastic, viscous
@@ -59,9 +59,9 @@ class BendingStep:
         self._pool.run_range(lambda first, last: _bend_rows(made_of, state, first, last), len(x), 2048)
 
 
-@kernel
+@bare_kernel
 def _bend_rows(made_of, state, first, last):
-    """Forces and energies, (n, 2), of vertices: of damping, and of bending where the cloth is flat at rest.
+    """Forces and energies, (2, n), of vertices: of damping, and of bending where the cloth is flat at rest.
 
     Damping pulls by the difference of two products, that of the start being known: half of the time of a product of its
     own.
@@ -72,8 +72,8 @@ def _bend_rows(made_of, state, first, last):
         a, b, c = number_row(columns, values, x, start[v], start[v + 1])
         rate = per_second * damping[v]
         d, e, f = rate * (a - pull_before[v, 0]), rate * (b - pull_before[v, 1]), rate * (c - pull_before[v, 2])
-        energy[v, 0] = 0.5 * (x[v, 0] * a + x[v, 1] * b + x[v, 2] * c)
-        energy[v, 1] = 0.5 * (
+        energy[0, v] = 0.5 * (x[v, 0] * a + x[v, 1] * b + x[v, 2] * c)
+        energy[1, v] = 0.5 * (
             (x[v, 0] - before[v, 0]) * d + (x[v, 1] - before[v, 1]) * e + (x[v, 2] - before[v, 2]) * f
         )
         if is_flat:

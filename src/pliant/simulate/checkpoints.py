@@ -20,16 +20,17 @@ def write_checkpoint(path: Any, state: dict[str, Any]) -> None:
     write_atomically(Path(path), lambda file: np.savez(file, **arrays))
 
 
-def read_checkpoint(path: Any, budget: int | None = None) -> dict[str, np.ndarray]:
-    """What ``write_checkpoint`` wrote; FileError where the file is anything else."""
+def read_checkpoint(path: Any, budget: int | None = None, more: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+    """What ``write_checkpoint`` wrote, with more arrays of these names; FileError where the file is anything else."""
     from pliant.io.zipped import Archive
 
     with reading(path, budget):
         archive = Archive(Path(path))
-        missing = [name for name in NAMES if name not in archive.headers]
+        names = (*NAMES, *(name for name in more if name not in NAMES))
+        missing = [name for name in names if name not in archive.headers]
         if missing:
             raise FileError(f"{path} is no checkpoint of a simulation: it has no {missing[0]}")
-        state = {name: archive.array(name) for name in NAMES}
+        state = {name: archive.array(name) for name in names}
     if state["version"].shape != () or int(state["version"]) != VERSION:
         raise FileError(f"{path} is a checkpoint of another version")
     return state
@@ -37,7 +38,7 @@ def read_checkpoint(path: Any, budget: int | None = None) -> dict[str, np.ndarra
 
 def read_state(path: Any, budget: int | None, like: dict[str, np.ndarray], faces: np.ndarray) -> dict[str, np.ndarray]:
     """A checkpoint whose arrays have the shapes of these, of a scene with these faces."""
-    state = read_checkpoint(path, budget)
+    state = read_checkpoint(path, budget, tuple(like))
     fits = all(state[name].shape == now.shape and state[name].dtype == float for name, now in like.items())
     if not fits or not np.array_equal(state["faces"], faces):
         raise FileError(f"{path} is a checkpoint of another scene")

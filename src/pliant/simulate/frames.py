@@ -11,7 +11,8 @@ from pliant.runtime.arrays import freeze
 
 
 class Energies(NamedTuple):
-    """Joule: of motion, of stretch and shear, of bending, and of height (0 at the origin)."""
+    """Joule: of motion, of stretch and shear (of solids all elastic energy), of bending, and of height (0 at the
+    origin)."""
 
     kinetic: float
     stretch: float
@@ -21,6 +22,28 @@ class Energies(NamedTuple):
     @property
     def total(self) -> float:
         return sum(self)
+
+
+class Balance(NamedTuple):
+    """Joule, since the start: what has left motion, elasticity and height, and what has been put into them.
+
+    plastic : dissipated by plastic flow
+    viscous : dissipated by damping
+    contact : taken by contacts and friction: what they push against the motion
+    driven : put in by pins that move, and by pressure
+    numerical : lost by the time steps being finite
+    """
+
+    plastic: float
+    viscous: float
+    contact: float
+    driven: float
+    numerical: float
+
+    @property
+    def lost(self) -> float:
+        """What is missing in the energies, all in all."""
+        return self.plastic + self.viscous + self.contact + self.numerical - self.driven
 
 
 class StepTimes(NamedTuple):
@@ -42,7 +65,9 @@ class StepStats:
     displacement : how far it moved a vertex from what the solver proposed, at most
     lag : how far a driven vertex is from where its path is, because it had to wait
     energies : Energies at the end
-    stretch : the largest principal stretch of a triangle, 1 at rest
+    stretch : the largest principal stretch of an element, 1 at rest
+    balance : of solids, where energy has gone since the start; None of cloth
+    inverted : solid cells that are inverted at its end: 0 for certain where contact inside is resolved too
     """
 
     seconds: float
@@ -55,6 +80,8 @@ class StepStats:
     lag: float
     energies: Energies
     stretch: float
+    balance: Balance | None = None
+    inverted: int = 0
 
 
 @dataclass(frozen=True, repr=False, eq=False)

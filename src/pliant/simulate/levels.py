@@ -152,6 +152,7 @@ def _coarse_rows(
 
     def summed(values: np.ndarray) -> np.ndarray:
         upper = np.bincount(slots, bend_weight * values[bend_block], minlength=len(unique))
+        upper = upper.astype(np.float64)  # numpy counts in integers where there is nothing to weigh
         return np.where(row <= column, upper, upper[mirror])
 
     coarse_bend = summed(bend[0]), summed(bend[1])

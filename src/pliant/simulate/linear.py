@@ -21,7 +21,7 @@ class System(NamedTuple):
     """The matrix of n vertices; links may name others after them, which do not move.
 
     rows, blocks : (k, 12), columns of the 3 by 3 blocks, each of four numbers, the last of which is 0
-    bend_rows, bend : (k,) of them, times the unit matrix; per_second : how much of the damping is part of it
+    bend_rows, bend : (k,) of them, times the unit matrix, or empty; per_second : how much of the damping is part of it
     links : that pull
     free : (n,) bool, which vertices are unknowns
     """
@@ -33,6 +33,12 @@ class System(NamedTuple):
     per_second: float
     links: PullingLinks
     free: np.ndarray
+
+
+def no_bending(vertex_count: int) -> tuple[Rows, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Rows of nothing, their values, and those as ``BendingStep.parts`` has them."""
+    rows = Rows(np.zeros(vertex_count + 1, np.int64), np.empty(0, np.uint32), np.empty(0, np.int64))
+    return rows, np.empty(0), (np.empty(0), np.empty(0))
 
 
 @helper
@@ -89,7 +95,7 @@ def collect_diagonal(system, out):
     n, links, blocks = len(system.free), system.links, system.blocks
     for v in range(n):
         k = system.rows.diagonal[v]
-        bend = system.bend[system.bend_rows.diagonal[v]]
+        bend = system.bend[system.bend_rows.diagonal[v]] if len(system.bend) else 0.0
         out[v, 0], out[v, 1], out[v, 2] = blocks[k, 0] + bend, blocks[k, 4], blocks[k, 8]
         out[v, 3], out[v, 4], out[v, 5] = blocks[k, 5] + bend, blocks[k, 9], blocks[k, 10] + bend
     for k in range(len(links.vertices)):

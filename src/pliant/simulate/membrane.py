@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.runtime.arrays import MeshError
-from pliant.runtime.jit import helper, kernel
-from pliant.runtime.simd import BLOCK
+from pliant.runtime.jit import bare_kernel, helper
+from pliant.runtime.simd import BLOCK, add_outer
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.materials import Material
 from pliant.simulate.rows import Incidence, Rows, incidence_of, rows_of
@@ -103,7 +103,7 @@ class MembraneStep:
     def __init__(self, membrane: Membrane, pool: ThreadPool) -> None:
         m = len(membrane.faces)
         self.membrane, self._pool = membrane, pool
-        self._state, self._energy = np.empty((m, STATE)), np.empty((m, 2))
+        self._state, self._energy = np.empty((m, STATE)), np.empty((2, m))
         self._strain = np.zeros((m, 3))
 
     def begin(self, x: np.ndarray) -> None:
@@ -120,7 +120,7 @@ class MembraneStep:
             lambda a, b: _stresses(x, membrane, self._strain, 1.0 / step, (a, b), (self._state, self._energy)),
             len(membrane.faces),
         )
-        elastic, viscous = self._energy.sum(axis=0)
+        elastic, viscous = self._energy.sum(axis=1)
         return float(elastic), float(viscous)
 
     def add(self, gradient: np.ndarray, blocks: np.ndarray) -> None:
@@ -159,14 +159,14 @@ def _green(u0, u1, u2, v0, v1, v2):
     return warp, weft, u0 * v0 + u1 * v1 + u2 * v2
 
 
-@kernel
+@bare_kernel
 def _strains(x, faces, gradient, first, last, out):
     for f in range(first, last):
         u0, u1, u2, v0, v1, v2 = _columns(x, faces, gradient, f)
         out[f, 0], out[f, 1], out[f, 2] = _green(u0, u1, u2, v0, v1, v2)
 
 
-@kernel
+@bare_kernel
 def _stresses(x, membrane, before, per_step, span, out):
     """State and energies of faces; before : (m, 3) strains at the start of the step."""
     state, energy = out
@@ -192,7 +192,7 @@ def _stresses(x, membrane, before, per_step, span, out):
             elastic += more * (e1 - limit) ** 2
             s1 += more * (e1 - limit)
             c11 += more
-        energy[f, 0], energy[f, 1] = 0.5 * area * elastic, 0.5 * area * viscous
+        energy[0, f], energy[1, f] = 0.5 * area * elastic, 0.5 * area * viscous
         p0, p1, p2 = _positive_part(s0, s1, s2)
         state[f, 0], state[f, 1], state[f, 2] = u0, u1, u2
         state[f, 3], state[f, 4], state[f, 5] = v0, v1, v2
@@ -216,7 +216,7 @@ def _positive_part(s0, s1, s2):
     return k * (s0 - lower), k * (s1 - lower), k * s2
 
 
-@kernel
+@bare_kernel
 def _sum_rows(membrane, state, first, last, gradient, blocks):
     """Rows first .. last - 1, each the sum over its faces in ascending order: the same whoever sums."""
     start, element, corner = membrane.incidence.start, membrane.incidence.element, membrane.incidence.corner
@@ -244,11 +244,7 @@ def _sum_rows(membrane, state, first, last, gradient, blocks):
                 stress = a * c * state[f, 9] + (a * d + b * c) * state[f, 11] + b * d * state[f, 10]
                 uu, vv = a * c * state[f, 12] + b * d * shear, b * d * state[f, 13] + a * c * shear
                 uv, vu = a * d * state[f, 14] + b * c * shear, b * c * state[f, 14] + a * d * shear
-                for p in range(3):
-                    left, right = uu * u[p] + vu * w[p], uv * u[p] + vv * w[p]
-                    for q in range(3):
-                        blocks[k, 4 * q + p] += left * u[q] + right * w[q]
-                    blocks[k, 5 * p] += stress
+                add_outer(blocks, k, u, w, (uu, uv, vu, vv, stress))
         _close_row(blocks, row_start[v], membrane.rows.diagonal[v], row_start[v + 1])
         gradient[v, 0] += g0
         gradient[v, 1] += g1

@@ -8,25 +8,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.engine.plan import Tuning
+from pliant.mesh.triangles import TriMesh
 from pliant.response.closest import loose_vertices
 from pliant.response.resolver import Resolver
 from pliant.runtime.arrays import ShapeError, as_floats, as_number
 from pliant.simulate.contacts import Rubbing
 from pliant.simulate.links import Links
 from pliant.simulate.materials import Material
-from pliant.simulate.newton import Sheet
-from pliant.simulate.scene import Scene, of_vertices
+from pliant.simulate.scene import Scene
 from pliant.simulate.settings import GRAVITY, UP, Settings
+from pliant.simulate.terms import Body
 from pliant.simulate.welding import sewn_together
 
 LEAST_THICKNESS = 0.15  # of the mean edge, where none is given: thinner cloth costs more rounds
-CONTACT_STIFFNESS = 0.5  # of the membrane's
+CONTACT_STIFFNESS = 0.5  # of the elements'
 
 
 class Model(NamedTuple):
     """What is simulated, and how; edge : mean length of the edges; gravity : (3,) in units of length."""
 
-    sheet: Sheet
+    body: Body
     scene: Scene
     joints: Links
     rubbing: Rubbing
@@ -63,17 +64,18 @@ def wind_of(given: Any, vertex_count: int) -> Callable[[float], np.ndarray]:
     return wind_at
 
 
-def rubbing_of(scene: Scene, thickness: float, faces: np.ndarray, stretch: np.ndarray, sewn: np.ndarray) -> Rubbing:
-    """faces : (m, 3) of the cloth; stretch : (m,) N/m, stiffness of each; sewn : (k, 2) vertices"""
+def rubbing_of(scene: Scene, thickness: float, stiffness: np.ndarray, sewn: np.ndarray) -> Rubbing:
+    """stiffness : (N,) N/m, of what is at each vertex, 0 of obstacles; sewn : (k, 2) vertices"""
     count = len(scene.x)
+    surface = scene.mesh if isinstance(scene.mesh, TriMesh) else scene.mesh.features()
     return Rubbing(
-        thickness, of_vertices(faces, CONTACT_STIFFNESS * stretch, count), scene.friction, scene.of_obstacles, scene.x,
-        scene.free, loose_vertices(scene.mesh, count), sewn_together(sewn, count),
+        thickness, CONTACT_STIFFNESS * stiffness, scene.friction, scene.of_obstacles, scene.x, scene.free,
+        loose_vertices(surface, count), sewn_together(sewn, count),
     )  # fmt: skip
 
 
 def resolver_of(model: Model, tuning: Tuning | None, threads: int | None) -> Resolver:
-    scene, mass = model.scene, model.sheet.mass
+    scene, mass = model.scene, model.body.mass
     inverse = np.zeros(len(scene.x))
     free = np.flatnonzero(scene.free[: len(mass)])
     inverse[free] = 1.0 / mass[free]

@@ -7,27 +7,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import MeshError, OptionError, ShapeError, as_floats, as_number
 from pliant.runtime.log import warn
-from pliant.simulate.bending import bending_of
+from pliant.simulate.bending import Bending, bending_of
 from pliant.simulate.driven import Obstacle
 from pliant.simulate.materials import Material, material_of
-from pliant.simulate.membrane import membrane_of
-from pliant.simulate.newton import Sheet
+from pliant.simulate.membrane import Membrane, membrane_of
 from pliant.simulate.settings import Settings
 
 MOST_STRETCH = 10.0  # of a face: no cloth follows further
 TALLEST = 50.0  # m: what is larger is probably in other units
 
 
-class Scene(NamedTuple):
-    """Cloth and obstacles as one mesh of N vertices.
+class Sheet(NamedTuple):
+    """The physics of a cloth of n vertices: mass : (n,) kg; membrane, bending."""
 
-    x : (N, 3); free : (N,) bool; objects : (N,) labels; friction : of the cloth; of_obstacles : (N,), -1 of the cloth
+    mass: np.ndarray
+    membrane: Membrane
+    bending: Bending
+
+
+class Scene(NamedTuple):
+    """A body and obstacles as one mesh of N vertices.
+
+    x : (N, 3); free : (N,) bool; objects : (N,) labels; friction : of the body; of_obstacles : (N,), -1 of the body
     groups : vertices and paths of what is driven; names : of each group, by its label in objects
     """
 
-    mesh: TriMesh
+    mesh: TriMesh | VolumeMesh
     x: np.ndarray
     free: np.ndarray
     objects: np.ndarray
@@ -43,13 +51,15 @@ class Scene(NamedTuple):
 
     @property
     def frictions(self) -> np.ndarray:
-        """(N,) coefficients, of the cloth or of the obstacle that a vertex is of."""
+        """(N,) coefficients, of the body or of the obstacle that a vertex is of."""
         return np.where(self.of_obstacles < 0.0, self.friction, self.of_obstacles)
 
     @staticmethod
-    def of(own: TriMesh, x: np.ndarray, obstacles: list, pins: list, mass: np.ndarray, friction: float) -> Scene:
+    def of(
+        own: TriMesh | VolumeMesh, x: np.ndarray, obstacles: list, pins: list, mass: np.ndarray, friction: float
+    ) -> Scene:  # fmt: skip
         friction = as_number(friction, "friction", 0.0, 10.0)
-        meshes, positions, groups, names = [own], [x], [], dict[int, str]()
+        meshes, positions, groups, names = list[Any]([own]), [x], [], dict[int, str]()
         objects = np.zeros(len(x), np.int64)
         objects[: own.vertex_limit] = np.maximum(own.components, 0)
         next_label, begin = int(objects.max(initial=0)) + 1, len(x)
@@ -80,13 +90,23 @@ class Scene(NamedTuple):
         )  # fmt: skip
 
 
-def _joined(meshes: list[TriMesh], counts: list[int]) -> TriMesh:
+def _joined(meshes: list[Any], counts: list[int]) -> TriMesh | VolumeMesh:
+    """Obstacles after the first mesh; those of a volume mesh are shells."""
     begin = np.cumsum([0, *counts])
-    parts = [
-        [getattr(mesh, name).astype(np.int64) + first for mesh, first in zip(meshes, begin)]
-        for name in ("faces", "loose_edges", "loose_points")
-    ]
-    return TriMesh(*(np.concatenate(part) for part in parts))
+    own, parts = meshes[0], list(zip(meshes, begin))
+    if isinstance(own, TriMesh):
+        return TriMesh(*(_shifted(parts, name) for name in ("faces", "loose_edges", "loose_points")))
+    for number, obstacle in enumerate(meshes[1:]):
+        if len(obstacle.loose_edges) or len(obstacle.loose_points):
+            raise MeshError(f"obstacle {number} has edges or points without faces: interior=True takes faces alone")
+    shells = [own.cells["triangle"].astype(np.int64)]
+    return VolumeMesh({**own.cells, "triangle": np.concatenate((*shells, _shifted(parts[1:], "faces")))})
+
+
+def _shifted(parts: list[Any], name: str) -> np.ndarray:
+    """Arrays of several meshes, whose vertices come one after the other."""
+    arrays = [getattr(mesh, name).astype(np.int64) + first for mesh, first in parts]
+    return np.concatenate(arrays) if arrays else np.empty((0, 3), np.int64)
 
 
 def materials_of(own: TriMesh, given: Any, settings: Settings) -> tuple[np.ndarray, list[Material]]:
@@ -102,9 +122,9 @@ def materials_of(own: TriMesh, given: Any, settings: Settings) -> tuple[np.ndarr
 
 
 def of_vertices(faces: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
-    """(count,) the largest value of the faces at each vertex; values : (m,), 0 where there is no face"""
+    """(count,) the largest value of the elements, (m, k), at each vertex; values : (m,), 0 where there is none"""
     out = np.zeros(count)
-    np.maximum.at(out, faces.reshape(-1), np.repeat(values, 3))
+    np.maximum.at(out, faces.reshape(-1), np.repeat(values, faces.shape[1]))
     return out
 
 
@@ -162,7 +182,9 @@ def warn_of_tearing(scene: Scene, own: TriMesh, stretch: np.ndarray) -> bool:
     return True
 
 
-def warn_of_size(x: np.ndarray, settings: Settings) -> None:
+def warn_of_size(x: np.ndarray, settings: Settings, what: str = "cloth") -> None:
     tall = float(np.ptp(x, axis=0).max(initial=0.0)) / settings.scale
     if tall > TALLEST:
-        warn(f'the cloth is {tall:.0f} m long: are its positions in centimetres? settings=Settings(units="cm") says so')
+        warn(
+            f'the {what} is {tall:.0f} m long: are its positions in centimetres? settings=Settings(units="cm") says so'
+        )

@@ -44,7 +44,8 @@ class Settings:
         length of the edges in a step, or at half of the speed of a fall of one step. Cloth that falls
         onto a ball then gains at most a thousandth of its energy in a step, as measured on a few meshes.
     linear_tolerance : float
-        Of the linear solver, relative: more exact steps do not need fewer of them.
+        Of the linear solver, relative. With 0.3, two of sixteen heaps of spinning scraps gained 2 and 4% of their
+        energy in a step, with 0.2 at most 0.2% (of six); more exact steps do not need fewer Newton steps.
     slip_speed : float
         m/s: friction holds what would creep more slowly than this.
     air_density : float

@@ -12,14 +12,16 @@ from pliant.response.driven import PinchedError
 from pliant.response.resolver import Resolver
 from pliant.results.resolved import Resolved
 from pliant.runtime.threads import ThreadPool
+from pliant.simulate.accounts import Account, Ended
 from pliant.simulate.air import Air
 from pliant.simulate.contacts import impact_links, near_links
 from pliant.simulate.driven import Driven
-from pliant.simulate.frames import Energies, StepStats, StepTimes, kinetic_energy
+from pliant.simulate.frames import StepStats, StepTimes, kinetic_energy
 from pliant.simulate.links import Links, joined, no_links
 from pliant.simulate.model import Model
 from pliant.simulate.newton import Minimiser, Outcome, Step, Tolerances
 from pliant.simulate.settings import GRAVITY
+from pliant.simulate.terms import Memory
 
 # What the resolver moves further than this part of the mean edge, or what gains more than this part of the kinetic
 # energy in elastic energy by it, is solved again with its contacts. Without the second, small scraps that met gained up
@@ -33,8 +35,9 @@ _HALVINGS = 4  # of a time step that Newton's method does not come to an end in
 class State(NamedTuple):
     """Where a simulation is: with it, it goes on with the same bits.
 
-    x : (N, 3) positions, obstacles after the n vertices of the cloth; v : (n, 3) velocities; time : s
+    x : (N, 3) positions, obstacles after the n vertices of the body; v : (n, 3) velocities; time : s
     steps : so far; pace : (groups,) of what is driven, see ``Driven``
+    memory : of the lasting terms of the body, in their order; spent : of the account, see ``Account``
     """
 
     x: np.ndarray
@@ -42,10 +45,12 @@ class State(NamedTuple):
     time: float
     steps: int
     pace: np.ndarray
+    memory: tuple[Memory, ...]
+    spent: np.ndarray
 
 
 class Made(NamedTuple):
-    """A step that is done; stretch : (m,) of the faces, 1 at rest."""
+    """A step that is done; stretch : (m,) of the elements, 1 at rest."""
 
     state: State
     stats: StepStats
@@ -54,17 +59,30 @@ class Made(NamedTuple):
 
 
 class Stepper:
-    """Makes steps of a model; keeps memory between them, and nothing that they depend on.
+    """Makes steps of a model; keeps memory between them, and nothing that they depend on: terms with a past have that
+    of the state.
 
+    air : drag
     wind : a function of the time, (3,) or (n, 3)
+    account : what it says of the end of a step
     """
 
-    def __init__(self, model: Model, wind: Callable[[float], np.ndarray], resolver: Resolver, pool: ThreadPool) -> None:
-        self.model, self._wind, self.resolver = model, wind, resolver
-        self._minimiser = Minimiser(model.sheet, pool)
-        density = model.settings.air_density / model.settings.scale**3
-        self._air = Air(model.sheet.membrane, len(model.sheet.mass), density)
+    def __init__(
+        self, model: Model, air: tuple[Air, Callable[[float], np.ndarray]], account: Account, resolver: Resolver,
+        pool: ThreadPool,
+    ) -> None:  # fmt: skip
+        self.model, self.resolver, self.account = model, resolver, account
+        self._air, self._wind = air
+        self._minimiser = Minimiser(model.body, pool)
         self._driven = Driven(model.scene.groups)
+
+    def first(self) -> State:
+        """Everything at rest, where the simulation starts."""
+        model = self.model
+        return State(
+            model.scene.x.copy(), np.zeros((len(model.body.mass), 3)), 0.0, 0, np.ones(len(model.scene.groups)),
+            tuple(term.memory for term in model.body.lasting), self.account.spent,
+        )  # fmt: skip
 
     def steps(self, state: State, seconds: float, depth: int = 0) -> Iterator[Made]:
         """One step, or its halves, where Newton's method does not come to an end."""
@@ -81,30 +99,38 @@ class Stepper:
         """None where a shorter step is needed."""
         model, x0, v, end = self.model, state.x, state.v, state.time + seconds
         n, clock = len(v), [perf_counter()]
+        for load in model.body.loads:
+            load.at(end)
+        for term, memory in zip(model.body.lasting, state.memory):
+            term.memory = memory
         x1 = x0.copy()
         self._driven.aim(x1, end, state.pace)
         movable = model.scene.free[:n]
         x1[:n][movable] += seconds * v[movable]
         near = self.resolver.near(x0)
-        fixed = [model.joints, near_links(near, model.rubbing), self._in_the_way(x0, x1)]
+        links = [model.joints, near_links(near, model.rubbing), self._in_the_way(x0, x1)]
         clock.append(perf_counter())
         aim = x0[:n] + seconds * v + seconds**2 * model.gravity
         self._air.blow(x0[:n], v, self._wind(state.time))
-        outcome = self._solve(state, aim, fixed, seconds, x1)
+        outcome = self._solve(state, aim, links, seconds, x1)
+        used = outcome.links
         if may_fail and not outcome.is_solved and outcome.moved > model.edge:
             return None
         clock.append(perf_counter())
         resolved = self._resolve(x0, x1)
         if len(resolved.contacts) and self._is_impact(state, x1, resolved):
             x1[:n] = resolved.positions[:n]
-            links = [*fixed, impact_links(resolved.contacts, model.rubbing, x0)]
+            links = [*links, impact_links(resolved.contacts, model.rubbing, x0)]
             again = self._solve(state, aim, links, seconds, x1)
             # Where it diverges, what was resolved before is free, and nearer to any solution.
             if again.is_solved or again.moved <= model.edge:
-                resolved = self._better(resolved, self._resolve(x0, x1), n)
+                second = self._resolve(x0, x1)
+                if self._is_better(resolved, second, n):
+                    resolved, used = second, again.links
             outcome = _both(outcome, again)
         clock.append(perf_counter())
-        return self._ended(state, resolved, seconds, (len(near), outcome), StepTimes(*np.diff(clock).tolist()))
+        ended = Ended(seconds, x0, v, resolved, (resolved.positions[:n] - x0[:n]) / seconds, used, state.spent)
+        return self._made_of(ended, state, (len(near), outcome), StepTimes(*np.diff(clock).tolist()))
 
     def _is_impact(self, state: State, x1: np.ndarray, resolved: Resolved) -> bool:
         """Whether the resolver changed the proposal x1 so much that it is to be solved again."""
@@ -112,28 +138,25 @@ class Stepper:
         moved = _largest(resolved.displacement[:n])
         if moved > IMPACT * model.edge or moved <= SLIGHT * model.edge:
             return moved > IMPACT * model.edge
-        before, after = (self._elastic(x[:n]) for x in (x1, resolved.positions))
-        return after - before > STRAINED * kinetic_energy(model.sheet.mass, state.v)
+        before, after = (model.body.elastic(x[:n]) for x in (x1, resolved.positions))
+        return after - before > STRAINED * kinetic_energy(model.body.mass, state.v)
 
-    def _better(self, one: Resolved, two: Resolved, n: int) -> Resolved:
-        """Of two ends of a step, both free: the second, unless the resolver moved it further and strained it more."""
+    def _is_better(self, one: Resolved, two: Resolved, n: int) -> bool:
+        """Whether the second of two free ends is: unless the resolver moved it further and strained it more."""
         moved = [_largest(end.displacement[:n]) for end in (one, two)]
         if moved[1] <= max(moved[0], SLIGHT * self.model.edge):
-            return two
-        return two if self._elastic(two.positions[:n]) <= self._elastic(one.positions[:n]) else one
-
-    def _elastic(self, x: np.ndarray) -> float:
-        own = np.ascontiguousarray(x)
-        return self._minimiser.membrane.energies(own, 1.0)[0] + self._minimiser.bending.energies(own, 1.0)[0]
+            return True
+        elastic = self.model.body.elastic
+        return elastic(two.positions[:n]) <= elastic(one.positions[:n])
 
     def _in_the_way(self, x0: np.ndarray, x1: np.ndarray) -> Links:
-        """Of what the cloth would run into by inertia, where it is fast: what is near is not all that it meets.
+        """Of what the body would run into by inertia, where it is fast: what is near is not all that it meets.
 
         Without them, steps of cloth that falls onto a ball were solved and resolved only to learn what they run into,
         and once more with that: at 100,000 triangles 7.1 Newton steps and 1.4 s each, with them 4.6 and 0.98.
         """
         model = self.model
-        if _largest((x1 - x0)[: len(model.sheet.mass)]) <= model.rubbing.thickness:
+        if _largest((x1 - x0)[: len(model.body.mass)]) <= model.rubbing.thickness:
             return no_links()
         found = self.resolver.contacts(x0, x1)
         return no_links() if found is None else impact_links(found, model.rubbing, x0)
@@ -144,9 +167,9 @@ class Stepper:
             seconds, state.x, aim, joined(links), settings.slip_speed * settings.scale * seconds,
             model.scene.free[:n].copy(),
         )  # fmt: skip
-        mass, fall = float(model.sheet.mass.sum()), GRAVITY * settings.scale * seconds
+        mass, fall = float(model.body.mass.sum()), GRAVITY * settings.scale * seconds
         # Less than a fall of one step brings; and what hardly moves comes to rest, since little is wrong with it.
-        speed = np.sqrt(2.0 * kinetic_energy(model.sheet.mass, state.v) / mass)
+        speed = np.sqrt(2.0 * kinetic_energy(model.body.mass, state.v) / mass)
         speed = min(settings.tolerance * model.edge / seconds, 0.5 * fall, 0.2 * speed + 0.02 * fall)
         gain = mass * speed**2
         tolerances = Tolerances(int(settings.newton), model.edge, gain, settings.linear_tolerance, MOST_LINEAR)
@@ -158,31 +181,24 @@ class Stepper:
         except PinchedError as error:
             raise PinchedError(error.objects, error.shares, self.model.scene.names) from None
 
-    def _ended(
-        self, state: State, resolved: Resolved, seconds: float, found: tuple[int, Outcome], times: StepTimes
-    ) -> Made:
-        n, (near, outcome) = len(state.v), found
-        x, end = np.array(resolved.positions), state.time + seconds
-        v = (x[:n] - state.x[:n]) / seconds
+    def _made_of(self, ended: Ended, state: State, found: tuple[int, Outcome], times: StepTimes) -> Made:
+        n, (near, outcome), resolved = len(state.v), found, ended.resolved
+        x, end = np.array(resolved.positions), state.time + ended.seconds
         shares = dict(zip(np.asarray(resolved.driven_objects).tolist(), np.asarray(resolved.shares).tolist()))
         pace = self._driven.next_pace(
             state.pace, np.array([shares.get(label, 1.0) for label in self.model.scene.names])
         )
-        stretch = self._minimiser.membrane.stretch(x[:n])
+        closed = self.account.close(ended)
+        for term in self.model.body.lasting:
+            term.accept(x[:n])
         stats = StepStats(
-            seconds, outcome.newton, outcome.linear, near, len(resolved.contacts), resolved.rounds,
-            _largest(resolved.displacement[:n]), self._driven.lag(x, end), self._energies(x[:n], v),
-            float(stretch.max(initial=1.0)),
+            ended.seconds, outcome.newton, outcome.linear, near, len(resolved.contacts), resolved.rounds,
+            _largest(resolved.displacement[:n]), self._driven.lag(x, end), closed.energies,
+            float(closed.stretch.max(initial=1.0)), closed.balance, closed.inverted,
         )  # fmt: skip
-        return Made(State(x, v, end, state.steps + 1, pace), stats, times, stretch)
-
-    def _energies(self, x: np.ndarray, v: np.ndarray) -> Energies:
-        own, mass = np.ascontiguousarray(x), self.model.sheet.mass
-        stretch, _ = self._minimiser.membrane.energies(own, 1.0)
-        bending, _ = self._minimiser.bending.energies(own, 1.0)
-        scale = self.model.settings.scale**-2  # kg m2/s2 from those of the units
-        fall = -float(np.einsum("i,ij,j->", mass, x, self.model.gravity, optimize=False))
-        return Energies(scale * kinetic_energy(mass, v), scale * stretch, scale * bending, scale * fall)
+        memory = tuple(term.memory for term in self.model.body.lasting)
+        after = State(x, ended.v, end, state.steps + 1, pace, memory, closed.spent)
+        return Made(after, stats, times, closed.stretch)
 
 
 def _largest(vectors: np.ndarray) -> float:
@@ -190,4 +206,4 @@ def _largest(vectors: np.ndarray) -> float:
 
 
 def _both(one: Outcome, two: Outcome) -> Outcome:
-    return Outcome(one.newton + two.newton, one.linear + two.linear, two.moved, two.is_solved)
+    return Outcome(one.newton + two.newton, one.linear + two.linear, two.moved, two.is_solved, two.links)

@@ -1,12 +1,10 @@
-"""Whether a state is as good as it has to be: sides, distances moved, areas; and how far it is from what was given."""
+"""Whether a state is as good as it has to be: how far vertices have moved, and how much areas of faces have changed."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-
-from pliant.mesh.edges import unite
 
 
 class Limits(NamedTuple):
@@ -16,27 +14,52 @@ class Limits(NamedTuple):
     max_distortion: float
 
 
+class FaceAreas(NamedTuple):
+    """Areas as they were given, and what their changes are measured by.
+
+    area : (m,)
+    scale : (m,) of each face the mean area of the faces at its corners, or its own, if that is larger: what was nearly
+        nothing is not measured by that
+    """
+
+    area: np.ndarray
+    scale: np.ndarray
+
+    @staticmethod
+    def of(faces: np.ndarray, x: np.ndarray) -> FaceAreas:
+        area = areas(faces, x)
+        corners = faces.ravel()
+        total = np.bincount(corners, np.repeat(area, 3), minlength=len(x))
+        mean = total / np.maximum(np.bincount(corners, minlength=len(x)), 1)
+        return FaceAreas(area, np.maximum(area, mean[faces].mean(axis=1) if len(faces) else area))
+
+    def changes(self, faces: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """(m,) relative changes at x, not negative."""
+        change = np.abs(areas(faces, x) - self.area)
+        unknown = np.where(change > 0.0, np.inf, 0.0)
+        return np.divide(change, self.scale, out=unknown, where=self.scale > 0.0)
+
+
 def areas(faces: np.ndarray, x: np.ndarray) -> np.ndarray:
     """(m,)"""
     u = x[faces[:, 0]]
     return 0.5 * np.linalg.norm(np.cross(x[faces[:, 1]] - u, x[faces[:, 2]] - u), axis=1)
 
 
-def beyond(faces: np.ndarray, edges: np.ndarray, before: np.ndarray, after: np.ndarray, limits: Limits) -> np.ndarray:
-    """(n,) bool: the vertices of connected regions that have moved too far, or whose area has changed too much."""
-    moved = (after != before).any(axis=1)
-    if not moved.any():
-        return moved
-    region = np.arange(len(before))
-    unite(edges[moved[edges].all(axis=1)], region)
-    bad = np.zeros(len(before), bool)
-    bad[region[moved & (np.linalg.norm(after - before, axis=1) > limits.max_move)]] = True
-    total = np.zeros((len(before), 2))
-    for column, x in enumerate((before, after)):
-        area = areas(faces, x)
-        for corner in range(3):
-            vertices = faces[:, corner]
-            own = moved[vertices]
-            np.add.at(total[:, column], region[vertices[own]], area[own])
-    bad |= np.abs(total[:, 1] - total[:, 0]) > limits.max_distortion * total[:, 0]
-    return bad[region] & moved
+def within_limits(faces: np.ndarray, before: np.ndarray, after: np.ndarray, limits: Limits) -> np.ndarray:
+    """(n, 3) after, with vertices put back to where they were before until none has moved too far, and no face's area
+    has changed too much."""
+    too_far = np.linalg.norm(after - before, axis=1) > limits.max_move
+    x = np.where(too_far[:, None], before, after)
+    changed = (after != before).any(axis=1)[faces].any(axis=1)
+    some, given = faces[changed], FaceAreas(*(column[changed] for column in FaceAreas.of(faces, before)))
+    while True:
+        rows = np.unique(some[given.changes(some, x) > limits.max_distortion])
+        rows = rows[(x[rows] != before[rows]).any(axis=1)]
+        if not len(rows):  # a face whose corners are all back has its own area
+            return x
+        x[rows] = before[rows]
+
+
+def is_within_limits(faces: np.ndarray, before: np.ndarray, after: np.ndarray, limits: Limits) -> bool:
+    return np.array_equal(within_limits(faces, before, after, limits), after)

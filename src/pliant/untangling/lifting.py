@@ -26,7 +26,8 @@ class Whole:
     def __init__(self, x: np.ndarray, enclosures: list[Enclosure], fixed: np.ndarray, threads: int) -> None:
         self.x, self.enclosures, self._threads = x, enclosures, threads
         # Of what does not move, once.
-        self._skins = [Skin(one.faces, x, threads) if fixed[one.faces].all() else None for one in enclosures]
+        is_fixed = [fixed[one.faces[: one.own]].all() for one in enclosures]
+        self._skins = [Skin(one, x, threads) if rests else None for one, rests in zip(enclosures, is_fixed)]
 
     def around(self, window: Window, x: np.ndarray) -> np.ndarray:
         """(n, 3) everything, with the window at x."""
@@ -43,7 +44,7 @@ class Whole:
 
     def skin(self, number: int, x: np.ndarray) -> Skin:
         """Of an enclosure, everything being at x."""
-        return self._skins[number] or Skin(self.enclosures[number].faces, x, self._threads)
+        return self._skins[number] or Skin(self.enclosures[number], x, self._threads)
 
 
 def lifted(window: Window, whole: Whole, x: np.ndarray, gap: np.ndarray, clock: Clock, rounds: int = 8) -> np.ndarray:

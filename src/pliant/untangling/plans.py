@@ -11,7 +11,8 @@ from pliant.mesh.edges import unite
 from pliant.mesh.rings import balls, grow
 from pliant.runtime.clocks import Clock
 from pliant.untangling.lifting import Whole, lifted
-from pliant.untangling.pushing import push_contours, push_flat, push_regions
+from pliant.untangling.pushing import push_flat, push_regions
+from pliant.untangling.shortening import push_contours
 from pliant.untangling.spreading import smooth, spread
 from pliant.untangling.window import Tangle, Window
 

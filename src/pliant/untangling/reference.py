@@ -6,14 +6,15 @@ import numpy as np
 
 from pliant.response.resolver import Resolver
 from pliant.runtime.clocks import Clock
-from pliant.untangling.returning import THICKNESS, bring_back
+from pliant.untangling.judging import Limits
+from pliant.untangling.returning import THICKNESS, brought_back
 from pliant.untangling.window import Window
 
 _SIZES = 2.0  # a step of the way, in sizes of the vertices
 _STEPS = 60  # at most
 
 
-def walk(window: Window, reference: np.ndarray, clock: Clock) -> np.ndarray:
+def walk(window: Window, reference: np.ndarray, limits: Limits, clock: Clock) -> np.ndarray:
     """(n, 3) as near to what was given as a free way from the reference leads; fixed vertices go straight there, or
     wait where nothing gives way to them."""
     far = np.linalg.norm(window.x - reference, axis=1) / window.size
@@ -27,4 +28,4 @@ def walk(window: Window, reference: np.ndarray, clock: Clock) -> np.ndarray:
         if clock.is_over:
             break
         x = resolver.resolve(x, reference + step / steps * (window.x - reference)).positions
-    return bring_back(window, np.array(x), clock)
+    return brought_back(window, np.array(x), limits, clock)

@@ -2,52 +2,109 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pliant.response.resolver import Resolver
 from pliant.runtime.arrays import TangledError
 from pliant.runtime.clocks import Clock
-from pliant.untangling.spreading import restore_lengths, smooth
-from pliant.untangling.window import Window
+from pliant.untangling.judging import FaceAreas, Limits
+from pliant.untangling.restoring import restore_areas, restore_lengths
+from pliant.untangling.spreading import smooth
+from pliant.untangling.window import Window, part_around
 
 THICKNESS = 0.05  # of the median size of a vertex: what resolve aims at
 _STEPS = 30  # at most
 _GAIN = 0.1  # in three steps, below which it ends
 _SMOOTH_EVERY = 3
+_FURTHEST = 0.5  # sizes: no vertex is moved further, in a step, by areas that are restored
 _HOME = 0.01  # sizes: what is so near to where it was goes there
 _SWEEPS = 3  # over all edges, in each step
 _POLISH, _POLISH_SWEEPS = 4, 5  # steps at the end, every second one smooths
+NEAR, FAR = 1.5, 6.0  # median sizes, within which something may be met; and where that was not enough
+_RELAX, _RELAX_SWEEPS = 10, 40  # steps at the end, over faces whose area has changed too much
+_RELAXED, _RELAX_GAIN = 1.2, 0.9  # of what is wanted, and of the excess: beyond which these steps go on, or end
+_AIM = 0.8  # of the limit: what areas are restored to
+_MOST_AIM = 0.2  # however large the limit is
 
 
-def bring_back(window: Window, x: np.ndarray, clock: Clock, keeps: bool = False) -> np.ndarray:
+def brought_back(
+    window: Window, x: np.ndarray, limits: Limits, clock: Clock, keeps: bool = False, near: float = NEAR
+) -> np.ndarray:
     """(n, 3) as near to what was given as steps get that are proven free of contact; what is tangled at x stays where
     it is, if so wanted.
 
     Each step goes straight towards what was given, or smooths what is left of the way; then edges get back towards the
-    lengths that they had. So what is blocked slides along what blocks it, and neither ledges nor stretched faces stay.
+    lengths that they had, and faces towards their areas. So what is blocked slides along what blocks it, and neither
+    ledges nor stretched faces stay.
     """
-    steps = _Steps(window, keeps)
-    left = [_length(window, x)]
-    for step in range(_STEPS):
-        if clock.is_over or left[-1] == 0.0:
-            break
-        aim = _smoothed(window, x) if step % _SMOOTH_EVERY == _SMOOTH_EVERY - 1 else _nearer(window, x)
-        x = steps.towards(x, aim, _SWEEPS)
-        left.append(_length(window, x))
-        if len(left) > _SMOOTH_EVERY and left[-1] > (1.0 - _GAIN) * left[-1 - _SMOOTH_EVERY]:
-            break
-    for step in range(_POLISH):
-        if clock.is_over or left[-1] == 0.0:
-            break
-        x = steps.towards(x, x if step % 2 else _smoothed(window, x), _POLISH_SWEEPS)
-    return x
+    if np.array_equal(x, window.x):
+        return x
+    way = _Way(window, x, limits, clock, keeps, near)
+    if way.come_nearer():
+        way.polish()
+        way.relax()
+    return way.x
+
+
+class _Way:
+    """The way back of one window: x is where it is."""
+
+    def __init__(self, window: Window, x: np.ndarray, limits: Limits, clock: Clock, keeps: bool, near: float) -> None:
+        self.x = x.copy()
+        self._window, self._clock, self._keeps, self._near = window, clock, keeps, near
+        self._areas = FaceAreas.of(window.mesh._faces, window.x)
+        self._wanted = min(_AIM * limits.max_distortion, _MOST_AIM)
+        self._steps, self._rows = self._around((x != window.x).any(axis=1))
+
+    def come_nearer(self) -> bool:
+        """Whether it is not back yet, and there is time."""
+        left = [_length(self._window, self.x)]
+        for step in range(_STEPS):
+            if self._clock.is_over or left[-1] == 0.0:
+                return False
+            self._go(_smoothed if step % _SMOOTH_EVERY == _SMOOTH_EVERY - 1 else _nearer, _SWEEPS)
+            left.append(_length(self._window, self.x))
+            if len(left) > _SMOOTH_EVERY and left[-1] > (1.0 - _GAIN) * left[-1 - _SMOOTH_EVERY]:
+                break
+        return True
+
+    def polish(self) -> None:
+        for step in range(_POLISH):
+            if not self._clock.is_over:
+                self._go(_stay if step % 2 else _smoothed, _POLISH_SWEEPS)
+
+    def relax(self) -> None:
+        """Faces whose area has changed too much get back towards it, as long as that gains."""
+        faces, before = self._window.mesh._faces, np.inf
+        for _ in range(_RELAX):
+            changes = self._areas.changes(faces, self.x)
+            excess = float(np.maximum(changes - self._wanted, 0.0).sum())
+            is_done = changes.max(initial=0.0) <= _RELAXED * self._wanted or excess > _RELAX_GAIN * before
+            if self._clock.is_over or is_done:
+                break
+            before, mask = excess, np.zeros(len(self.x), bool)
+            mask[faces[changes > self._wanted]] = True
+            self._steps, self._rows = self._around(mask)
+            self._go(_stay, _RELAX_SWEEPS)
+
+    def _around(self, mask: np.ndarray) -> tuple[_Steps, np.ndarray]:
+        """Steps of the part around what may have to move, and the numbers of its vertices."""
+        part, rows, faces = part_around(self._window, self.x, mask, self._near)
+        areas = FaceAreas(self._areas.area[faces], self._areas.scale[faces])
+        return _Steps(part, areas, self._wanted, self._keeps), rows
+
+    def _go(self, aim_of: Callable[[Window, np.ndarray], np.ndarray], sweeps: int) -> None:
+        x = self.x[self._rows]
+        self.x[self._rows] = self._steps.towards(x, aim_of(self._steps.window, x), sweeps)
 
 
 class _Steps:
     """Steps that are proven free of contact."""
 
-    def __init__(self, window: Window, keeps: bool) -> None:
-        self._window = window
+    def __init__(self, window: Window, areas: FaceAreas, wanted: float, keeps: bool) -> None:
+        self.window, self._areas, self._wanted = window, areas, wanted
         self._resolver = Resolver(
             window.mesh, inverse_mass=np.where(window.held, 0.0, 1.0), tangled="keep" if keeps else "raise",
             thickness=THICKNESS * float(np.median(window.size)), threads=window.threads,
@@ -55,10 +112,13 @@ class _Steps:
         self._resolver._is_quiet = True
 
     def towards(self, x: np.ndarray, aim: np.ndarray, sweeps: int) -> np.ndarray:
-        """From x to near aim, with edges restored in so many sweeps."""
-        window, aim = self._window, np.array(aim)
+        """From x to near aim, with edges and areas restored in so many sweeps."""
+        window, aim = self.window, np.array(aim)
         restore_lengths(aim, window.edges, window.lengths, window.held, sweeps)
-        near = np.linalg.norm(aim - window.x, axis=1) < _HOME * window.size
+        before = aim.copy()
+        restore_areas(aim, window.mesh._faces, self._areas, self._wanted, window.held, sweeps)
+        aim = _limited(before, aim, _FURTHEST * window.size)
+        near = (np.linalg.norm(aim - window.x, axis=1) < _HOME * window.size) & ~window.held
         aim[near] = window.x[near]
         try:
             return np.array(self._resolver.resolve(x, aim).positions)
@@ -70,12 +130,21 @@ def _length(window: Window, x: np.ndarray) -> float:
     return float(np.linalg.norm(x - window.x, axis=1).sum())
 
 
+def _stay(window: Window, x: np.ndarray) -> np.ndarray:
+    """No further: only what is restored counts."""
+    return x
+
+
 def _nearer(window: Window, x: np.ndarray) -> np.ndarray:
     """A step towards what was given, of each vertex by its size at most."""
-    way = window.x - x
-    length = np.linalg.norm(way, axis=1)
-    share = np.minimum(1.0, window.size / np.maximum(length, 1e-300))
-    return np.where(share[:, None] < 1.0, x + share[:, None] * way, window.x)
+    return _limited(x, window.x, window.size)
+
+
+def _limited(x: np.ndarray, aim: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """The aim, or on the way there what is as far from x as it may be, (n,)."""
+    way = aim - x
+    share = np.minimum(1.0, most / np.maximum(np.linalg.norm(way, axis=1), 1e-300))
+    return np.where(share[:, None] < 1.0, x + share[:, None] * way, aim)
 
 
 def _smoothed(window: Window, x: np.ndarray) -> np.ndarray:

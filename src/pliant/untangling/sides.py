@@ -6,15 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.elementary.solid_angles import angles_of_faces
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.welding import weld
 from pliant.queries.enclosures import edge_balance, enclosed
 from pliant.runtime.arrays import OpenSurfaceError
 from pliant.untangling.given import Given
 from pliant.untangling.judging import areas
+from pliant.untangling.skins import Skin
 
 _NEARLY = 0.03  # of its area at most is missing in a surface that is nearly closed
 _OPEN = 0.75  # of its area, and more, is missing in a surface that encloses nothing; half of it in a hemisphere
+_ONE_WAY = 0.3  # of its area, seen from far away: a surface with less of it has no inner side
+_FAR = 100.0  # of its diameter
 _SAMPLES = 64  # points that decide which way an open layer is turned
 
 
@@ -37,11 +41,25 @@ class Sides(NamedTuple):
 
 
 class Enclosure(NamedTuple):
-    """A told object that is closed, and the vertices that have to be outside of it, or inside."""
+    """A told object, closed, and the vertices that have to be outside of it, or inside.
+
+    faces : (m, 3) int32, those that close it last
+    outside, inside : (k,) vertices
+    own : how many faces are its own
+    is_open : its sides are a guess, which is made only where it is nearer than what closes it
+    tip : (3,) a point beyond all vertices, which closes it; None where its own vertices do
+    """
 
     faces: np.ndarray
     outside: np.ndarray
     inside: np.ndarray
+    own: int
+    is_open: bool = False
+    tip: np.ndarray | None = None
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """Positions of all vertices of the faces."""
+        return x if self.tip is None else np.concatenate((x, self.tip[None]))
 
 
 def sides_of(given: Given) -> Sides:
@@ -91,23 +109,17 @@ def _facing_away(faces: np.ndarray, x: np.ndarray, points: np.ndarray | None) ->
     normals are taken to point outwards."""
     if points is None:
         return 1
-    total = 0.0
-    for p in points:
-        a, b, c = (x[faces[:, k]] - p for k in range(3))
-        la, lb, lc = (np.linalg.norm(d, axis=1) for d in (a, b, c))
-        volume = np.einsum("ij,ij->i", a, np.cross(b, c))
-        below = la * lb * lc
-        for d, e, length in ((a, b, lc), (b, c, la), (c, a, lb)):
-            below += np.einsum("ij,ij->i", d, e) * length
-        total += float(np.arctan2(volume, below).sum())
-    return -1 if total < 0.0 else 1
+    angles = np.zeros(len(points))
+    angles_of_faces(x, faces, points, np.arange(len(points)), angles)
+    return -1 if angles.sum() < 0.0 else 1
 
 
 # ---- what is told
 
 
 def enclosures_of(given: Given, sides: Sides) -> list[Enclosure]:
-    """The objects of outside_of, all together, and each closed layer."""
+    """The objects of outside_of, all together, and each layer; open ones as far as
+    their sides can be told."""
     found, faces = [], given.mesh._faces
     if not len(faces):
         return found
@@ -116,14 +128,35 @@ def enclosures_of(given: Given, sides: Sides) -> list[Enclosure]:
     if given.outside_of:
         others = np.flatnonzero(used & ~np.isin(given.objects, given.outside_of))
         parts = [_outwards(_enclosing(faces[of_face == label], given.x, label), given.x) for label in given.outside_of]
-        found.append(Enclosure(np.concatenate(parts), others, none))
-    for label in np.unique(of_face[(sides.solid != 0) & (given.layer[faces[:, 0]] >= 0)]):
-        own = faces[of_face == label]
+        found.append(Enclosure(np.concatenate(parts), others, none, sum(len(part) for part in parts)))
+    for label in np.unique(of_face[given.layer[faces[:, 0]] >= 0]):
+        own, rows = faces[of_face == label], np.flatnonzero(of_face == label)
         layer = int(given.layer[own[0, 0]])
         outside, inside = used & (given.layer > layer), used & (given.layer >= 0) & (given.layer < layer)
-        if label not in given.outside_of and (outside.any() or inside.any()):
-            found.append(Enclosure(closed(own, given.x), np.flatnonzero(outside), np.flatnonzero(inside)))
+        if label in given.outside_of or not (outside.any() or inside.any()):
+            continue
+        around = np.flatnonzero(outside), np.flatnonzero(inside)
+        if sides.solid[rows[0]] != 0:
+            found.append(Enclosure(closed(own, given.x), *around, len(own)))
+        else:
+            found += _guessed(own, given.x, int(sides.outward[rows[0]]), around)
     return found
+
+
+def _guessed(faces: np.ndarray, x: np.ndarray, outward: int, around: tuple[np.ndarray, np.ndarray]) -> list[Enclosure]:
+    """An open layer, closed: by cones over its holes, as a tube, or by one whose tip is far away on its inner side, as
+    a sheet; nothing where it has no such side."""
+    with_caps = closed(faces, x)
+    if areas(with_caps[len(faces) :], x).sum() <= _OPEN * areas(faces, x).sum():
+        return [Enclosure(with_caps, *around, len(faces), True)]
+    u, v, w = (x[faces[:, k]] for k in range(3))
+    normals = np.cross(v - u, w - u)
+    out, total = outward * normals.sum(axis=0), float(np.linalg.norm(normals, axis=1).sum())
+    length = float(np.linalg.norm(out))
+    if not length > _ONE_WAY * total:
+        return []
+    tip = u.mean(axis=0) - _FAR * float(np.ptp(u, axis=0).max()) / length * out
+    return [Enclosure(closed(faces, x, len(x)), *around, len(faces), True, tip)]
 
 
 def _enclosing(faces: np.ndarray, x: np.ndarray, label: int) -> np.ndarray:
@@ -150,19 +183,19 @@ def _volume(faces: np.ndarray, x: np.ndarray) -> float:
     return float(np.einsum("ij,ij->", a, np.cross(b, c)))
 
 
-def closed(faces: np.ndarray, x: np.ndarray) -> np.ndarray:
+def closed(faces: np.ndarray, x: np.ndarray, tip: int | None = None) -> np.ndarray:
     """Faces (m, 3), and those of cones that close what holes they have: their tips are the vertices of lowest id of the
-    loops."""
+    loops, or the one that is given."""
     welded = weld(faces, x)
     _, _, keys, net = edge_balance(welded, len(x))
     if not net.any():
         return faces
     odd = np.flatnonzero(net)
     low, high = keys[odd] // len(x), keys[odd] % len(x)
-    tip = TriMesh(edges=np.stack((low, high), axis=1)).components
-    first = np.full(tip.max() + 1, len(x))
-    np.minimum.at(first, tip[low], low)
-    tips = first[tip[low]]
+    loop = TriMesh(edges=np.stack((low, high), axis=1)).components
+    first = np.full(loop.max() + 1, len(x))
+    np.minimum.at(first, loop[low], low)
+    tips = first[loop[low]] if tip is None else np.full(len(low), tip)
     caps = []
     for sign in (1, -1):  # along a side that one face more goes up, a cap goes down
         for times in range(1, int(np.abs(net).max()) + 1):
@@ -173,7 +206,8 @@ def closed(faces: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def wrong_side(enclosures: list[Enclosure], x: np.ndarray, threads: int) -> np.ndarray | None:
-    """Vertices that are inside of what they have to be outside of, or the other way round; None: not checked."""
+    """Vertices that are inside of what they have to be outside of, or the other way round; None: not checked. Of open
+    layers only those that are clearly nearer to the layer than to what closes it."""
     if not enclosures:
         return None
     wrong = [np.empty(0, np.int64)]
@@ -181,6 +215,16 @@ def wrong_side(enclosures: list[Enclosure], x: np.ndarray, threads: int) -> np.n
         for vertices, belongs_in in ((one.outside, False), (one.inside, True)):
             if len(vertices):
                 is_in = np.zeros(len(vertices), bool)
-                is_in[enclosed(one.faces, x, x[vertices], depth=False, threads=threads).vertices] = True
-                wrong.append(vertices[is_in != belongs_in])
+                is_in[enclosed(one.faces, one.at(x), x[vertices], depth=False, threads=threads).vertices] = True
+                rows = vertices[is_in != belongs_in]
+                if one.is_open and len(rows):
+                    rows = rows[np.isfinite(Skin(one, x, threads).heights(x[rows])[0])]
+                wrong.append(rows)
     return np.unique(np.concatenate(wrong)).astype(np.int32)
+
+
+def sides_checked(enclosures: list[Enclosure]) -> str:
+    """For ``Untangled.sides``."""
+    if not enclosures:
+        return "not checked"
+    return "checked, of open layers by a guess" if any(one.is_open for one in enclosures) else "checked"

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.runtime.clocks import Clock
-from pliant.untangling.judging import Limits, areas, beyond
+from pliant.untangling.judging import Limits, areas, within_limits
 from pliant.untangling.lifting import Whole
 from pliant.untangling.plans import Reached, by_fairing, by_regions
-from pliant.untangling.returning import bring_back
+from pliant.untangling.returning import FAR, NEAR, brought_back
 from pliant.untangling.sides import wrong_side
-from pliant.untangling.window import Window, part_around
+from pliant.untangling.window import Window
 
 FAIRING, REGIONS, BOTH = "fairing", "regions", "fairing before regions"
 NEAR_ENOUGH = 1.5  # sizes: no vertex moved further, so no other plan is tried
@@ -81,13 +81,15 @@ def _tried(window: Window, whole: Whole, limits: Limits, reached: Reached, plan:
     """What a plan reached, brought back, without what is beyond the limits; None where nothing is left of it."""
     if np.array_equal(reached.x, window.x):
         return None
-    part, rows = part_around(window, reached.x)
-    x = reached.x.copy()
-    x[rows] = bring_back(part, reached.x[rows], clock, keeps=reached.pairs > 0)
-    bad = beyond(window.mesh._faces, window.edges, window.x, x, limits)
-    if bad.any():
-        x = np.where(bad[:, None], window.x, x)
-    pairs = window.count(x)
+    faces, is_free, back, pairs = window.mesh._faces, reached.pairs == 0, reached.x, 0
+    for near in (NEAR, FAR):  # what is further away is not looked at on the way
+        back = brought_back(window, reached.x, limits, clock, not is_free, near)
+        pairs = window.count(back)
+        if not (is_free and pairs) or clock.is_over:
+            break
+    x = within_limits(faces, window.x, back, limits)
+    if not np.array_equal(x, back):
+        pairs = window.count(x)
     moved = float((np.linalg.norm(x - window.x, axis=1) / window.size).max(initial=0.0))
     return Outcome(x, pairs, _wrong(window, whole, x), moved, plan)
 

@@ -101,28 +101,3 @@ def _multiply(rings, weight, inverse, p, q):
             c += p[w, 2]
         own = weight[v] + (start[v + 1] - start[v])
         q[v, 0], q[v, 1], q[v, 2] = own * p[v, 0] - a, own * p[v, 1] - b, own * p[v, 2] - c
-
-
-@kernel
-def restore_lengths(x, edges, length, held, sweeps):
-    """Edges (e, 2) get back towards their lengths (e,), one after the other; x is changed."""
-    for _ in range(sweeps):
-        for e in range(len(edges)):
-            a, b = edges[e, 0], edges[e, 1]
-            if held[a] and held[b]:
-                continue
-            d0, d1, d2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
-            now = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
-            if not now > 0.0:
-                continue
-            part = 0.5 * (now - length[e]) / now
-            if held[a] or held[b]:
-                part *= 2.0
-            if not held[a]:
-                x[a, 0] += part * d0
-                x[a, 1] += part * d1
-                x[a, 2] += part * d2
-            if not held[b]:
-                x[b, 0] -= part * d0
-                x[b, 1] -= part * d1
-                x[b, 2] -= part * d2

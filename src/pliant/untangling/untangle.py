@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pliant.queries.detector import Detector
-from pliant.results.contacts import Intersections
+from pliant.results.intersections import Intersections
 from pliant.results.untangled import AreaChange, Phase, Untangled
 from pliant.runtime.clocks import Clock
 from pliant.runtime.log import logged
 from pliant.runtime.processes import expect
 from pliant.runtime.tally import Tally
-from pliant.runtime.threads import Progress
+from pliant.runtime.threads import Progress, _show_on_stderr
 from pliant.untangling.given import Given
-from pliant.untangling.judging import Limits, areas, beyond
+from pliant.untangling.judging import FaceAreas, Limits, areas, within_limits
 from pliant.untangling.lifting import Whole, facing_away
 from pliant.untangling.reference import walk
-from pliant.untangling.sides import enclosures_of, sides_of, wrong_side
+from pliant.untangling.sides import enclosures_of, sides_checked, sides_of, wrong_side
 from pliant.untangling.solving import solve
 from pliant.untangling.window import Window, whole_window, windows_of
 
@@ -33,7 +32,7 @@ def untangle(
     outside_of: Any = None,
     reference: Any = None,
     max_move: float | None = None,
-    max_distortion: float = 0.25,
+    max_distortion: float = 10.0,
     seconds: float = 60.0,
     threads: int | None = None,
     progress: Progress | bool | None = None,
@@ -64,8 +63,9 @@ def untangle(
     max_move : float, optional
         No vertex ends further from where it was.
     max_distortion : float
-        Largest relative change of the area of each connected region that has moved (of all faces with a vertex of it).
-        Where it is larger, that region is put back, and remains tangled.
+        Largest change of a face's area, relative to what it was, or to the mean area of the faces at its corners where
+        that is larger. Where it would be larger, vertices are put back, and what is tangled there remains. The way
+        back prefers less than a fifth, or 0.8 of the limit if that is less.
     seconds : float
         After that what was reached counts; ``method`` says so. A query that has begun is ended, and time that kernels
         are compiled in does not count.
@@ -91,9 +91,7 @@ def untangle(
         "max_distortion": max_distortion, "seconds": seconds, "threads": threads,
     }  # fmt: skip
     given = Given.of(mesh, x, options)
-    exponent = _exponent(given.x)
-    found = Untangling(given.scaled(exponent), progress).run()
-    return found if exponent == 0 else _scaled_back(found, given, exponent)
+    return Untangling(given, progress).run()
 
 
 def _exponent(x: np.ndarray) -> int:
@@ -102,56 +100,49 @@ def _exponent(x: np.ndarray) -> int:
     return 0 if largest == 0.0 or 2.0**-40 < largest < 2.0**40 else -int(np.frexp(largest)[1])
 
 
-def _scaled_back(found: Untangled, given: Given, exponent: int) -> Untangled:
-    """The result in the units that were given; what has not moved is what it was, and what intersects is found once
-    more, since the smallest numbers are rounded."""
-    x = np.where(found.moved[:, None], np.ldexp(found.positions, -exponent), given.x)
-    hits = Detector(given.mesh, threads=given.threads).intersections(x)
-    is_fixed = given.fixed[given.mesh._faces[hits.faces]].all(axis=(1, 2))
-    remaining = hits[~is_fixed]
-    return replace(
-        found, positions=x, displacement=x - given.x, remaining=remaining, unfixable=hits[is_fixed],
-        clean=not len(remaining),
-    )  # fmt: skip
-
-
 class Untangling:
     """One call of untangle."""
 
     def __init__(self, given: Given, progress: Progress | bool | None) -> None:
         self._given, self._clock, self._tally = given, Clock(given.seconds), Tally()
-        self._progress = _show if progress is True else (progress or None)
+        self._exponent = _exponent(given.x)
+        self._scaled = given.scaled(self._exponent)  # all that is computed; only what intersects is found in x itself
+        self._progress = _show_on_stderr if progress is True else (progress or None)
         self._detector = Detector(given.mesh, threads=given.threads)
         self._history: list[Phase] = []
 
     def run(self) -> Untangled:
-        given = self._given
+        given, scaled = self._given, self._scaled
         hits = self._detector.intersections(given.x)
-        is_fixed = given.fixed[given.mesh._faces[hits.faces]].all(axis=(1, 2))
+        is_fixed = self._is_fixed(hits)
         unfixable, tangled = hits[is_fixed], hits[~is_fixed]
         self._note("as given", len(tangled))
-        sides = sides_of(given)
-        whole = Whole(given.x, enclosures_of(given, sides), given.fixed, given.threads)
-        sides = sides._replace(cover=facing_away(given, whole))
+        sides = sides_of(scaled)
+        whole = Whole(scaled.x, enclosures_of(scaled, sides), given.fixed, given.threads)
+        sides = sides._replace(cover=facing_away(scaled, whole))
         if given.reference is not None:
             given.require_free_reference(self._detector)
         if not len(tangled):
             only = "only fixed faces intersect" if len(unfixable) else "nothing intersects"
-            return self._result(given.x, tangled, unfixable, whole, only)
-        limits = Limits(given.max_move, given.max_distortion)
+            return self._result(scaled.x, tangled, unfixable, whole, only)
+        limits = Limits(scaled.max_move, given.max_distortion)
         if given.reference is not None:
-            x, how = self._from_reference(limits)
+            x, how, remaining = self._from_reference(limits)
         else:
-            x, how = self._by_windows(whole, limits, tangled, sides)
-        x, remaining = self._checked(x, tangled)
+            x, how, remaining = self._by_windows(whole, limits, tangled, sides)
+        if len(remaining) and len(remaining) >= len(tangled):
+            x, remaining = scaled.x, tangled
+        self._note("checked", len(remaining))
         if self._clock.ran_out:
             how += ", time was up"
         return self._result(x, remaining, unfixable, whole, how)
 
-    # ---- ways
+    # ---- ways: positions, how they were reached, and what is left
 
-    def _by_windows(self, whole: Whole, limits: Limits, tangled: Intersections, sides: Any) -> tuple[np.ndarray, str]:
-        given = self._given
+    def _by_windows(
+        self, whole: Whole, limits: Limits, tangled: Intersections, sides: Any
+    ) -> tuple[np.ndarray, str, Intersections]:
+        given = self._scaled
         windows = windows_of(given.mesh, given.x, given.fixed, sides, tangled.faces, given.threads)
         x, plans, left = self._solved(windows, whole, limits)
         found = self._movable(x)
@@ -163,12 +154,12 @@ class Untangling:
             again = self._movable(other)
             self._note("all at once", len(again))
             if len(again) < len(found):
-                x, plans = other, names
-        return x, " and ".join(sorted(plans))
+                x, plans, found = other, names, again
+        return x, " and ".join(sorted(plans)), found
 
     def _solved(self, windows: list[Window], whole: Whole, limits: Limits) -> tuple[np.ndarray, set[str], int]:
         """Positions with all windows solved, the plans that won, how many pairs are left in them."""
-        x, plans, left = self._given.x.copy(), set(), 0
+        x, plans, left = self._scaled.x.copy(), set(), 0
         for number, window in enumerate(windows):
             outcome = solve(window, whole, limits, self._clock)
             x[window.ids] = outcome.x
@@ -178,29 +169,30 @@ class Untangling:
                 self._progress(number + 1, len(windows))
         return x, plans, left
 
-    def _from_reference(self, limits: Limits) -> tuple[np.ndarray, str]:
-        given = self._given
+    def _from_reference(self, limits: Limits) -> tuple[np.ndarray, str, Intersections]:
+        given = self._scaled
         assert given.reference is not None
-        window = Window(given.mesh._faces, np.arange(len(given.x)), given.x, given.fixed, given.threads)
-        x = walk(window, given.reference, self._clock)
-        bad = beyond(given.mesh._faces, window.edges, given.x, x, limits)
-        x = np.where((bad | given.fixed)[:, None], given.x, x)
-        return x, "from the reference"
+        window = whole_window(given.mesh, given.x, given.fixed, None, given.threads)
+        x = walk(window, given.reference, limits, self._clock)
+        x = np.where(given.fixed[:, None], given.x, x)
+        x = within_limits(given.mesh._faces, given.x, x, limits)
+        return x, "from the reference", self._movable(x)
 
     # ---- the end
 
-    def _movable(self, x: np.ndarray) -> Intersections:
-        """What intersects at x and is not wholly fixed."""
-        hits = self._detector.intersections(x)
-        return hits[~self._given.fixed[self._given.mesh._faces[hits.faces]].all(axis=(1, 2))]
+    def _is_fixed(self, hits: Intersections) -> np.ndarray:
+        """(k,) bool: all vertices of the pair are."""
+        return np.asarray(self._given.fixed[self._given.mesh._faces[hits.faces]].all(axis=(1, 2)))
 
-    def _checked(self, x: np.ndarray, tangled: Intersections) -> tuple[np.ndarray, Intersections]:
-        """The positions, or what was given where they are no better."""
-        remaining = self._movable(x)
-        if len(remaining) and len(remaining) >= len(tangled):
-            x, remaining = self._given.x, tangled
-        self._note("checked", len(remaining))
-        return x, remaining
+    def _movable(self, x: np.ndarray) -> Intersections:
+        """What intersects at x, scaled, and is not wholly fixed."""
+        hits = self._detector.intersections(self._unscaled(x))
+        return hits[~self._is_fixed(hits)]
+
+    def _unscaled(self, x: np.ndarray) -> np.ndarray:
+        """In the units that were given: what has not moved is what it was, bit for bit."""
+        moved = (x != self._scaled.x).any(axis=1)
+        return np.where(moved[:, None], np.ldexp(x, -self._exponent), self._given.x)
 
     def _note(self, phase: str, pairs: int) -> None:
         self._history.append(Phase(phase, pairs, self._clock.elapsed))
@@ -208,11 +200,11 @@ class Untangling:
     def _result(
         self, x: np.ndarray, remaining: Intersections, unfixable: Intersections, whole: Whole, method: str
     ) -> Untangled:
-        given, displacement = self._given, x - self._given.x
+        given, scaled, positions = self._given, self._scaled, self._unscaled(x)
         result = Untangled(
-            np.array(x), not len(remaining), remaining, unfixable, wrong_side(whole.enclosures, x, given.threads),
-            (x != given.x).any(axis=1), displacement, _edge_change(given, x), _area_change(given, x), method,
-            tuple(self._history),
+            positions, not len(remaining), remaining, unfixable, wrong_side(whole.enclosures, x, given.threads),
+            (positions != given.x).any(axis=1), positions - given.x, _edge_change(scaled, x), _area_change(scaled, x),
+            method, tuple(self._history), sides_checked(whole.enclosures),
         )  # fmt: skip
         return logged("untangle", given.mesh, result, self._tally)
 
@@ -224,18 +216,14 @@ def _edge_change(given: Given, x: np.ndarray) -> float:
 
 
 def _area_change(given: Given, x: np.ndarray) -> AreaChange:
-    before, after = (areas(given.mesh._faces, at) for at in (given.x, x))
-    total = float(before.sum())
-    return AreaChange(_largest_change(before, after), float(after.sum()) / total - 1.0 if total > 0.0 else 0.0)
+    faces = given.mesh._faces
+    before = FaceAreas.of(faces, given.x)
+    total = float(before.area.sum())
+    whole = float(areas(faces, x).sum()) / total - 1.0 if total > 0.0 else 0.0
+    return AreaChange(float(before.changes(faces, x).max(initial=0.0)), whole)
 
 
 def _largest_change(before: np.ndarray, after: np.ndarray) -> float:
     if not len(before) or not before.mean() > 0.0:
         return 0.0
     return float((np.abs(after - before) / np.maximum(before, before.mean())).max())
-
-
-def _show(done: int, total: int) -> None:
-    import sys
-
-    print(f"\runtangle: {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)

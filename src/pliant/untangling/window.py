@@ -57,7 +57,6 @@ class Window:
         self.threads = threads
         self.detector: Detector = Detector(self.mesh, threads=threads)
         self.sides: Sides  # of its vertices and faces
-        self.is_whole = False
 
     def tangle(self, x: np.ndarray) -> Tangle:
         """What intersects at x, and can be moved."""
@@ -80,24 +79,24 @@ class Window:
         return self
 
 
-def part_around(window: Window, x: np.ndarray) -> tuple[Window, np.ndarray]:
-    """The part of a window in which something has moved, at x, and its vertices by the numbers of the window; what is
-    further than some rings from what has moved is held."""
-    moved = (x != window.x).any(axis=1)
-    free = grow(window.rings, moved, FREE_RINGS) & ~window.held
+def part_around(window: Window, x: np.ndarray, mask: np.ndarray, near: float) -> tuple[Window, np.ndarray, np.ndarray]:
+    """The part of a window around a mask (n,) of what may have to move, at x; its vertices and its faces by the numbers
+    of the window; what is further than some rings from the mask is held. near : median sizes, within which faces are
+    part of it"""
+    free = grow(window.rings, mask, FREE_RINGS) & ~window.held
     faces = window.mesh._faces
-    wanted = _near_to(free, window.size, faces, (x, window.x))
+    wanted = _near_to(free, near * float(np.median(window.size[free])) if free.any() else 0.0, faces, (x, window.x))
     ids, local = np.unique(faces[wanted], return_inverse=True)
     local = local.reshape(-1, 3).astype(np.int32)
-    return Window(local, window.ids[ids], window.x[ids], ~free[ids], window.threads), ids
+    part = Window(local, window.ids[ids], window.x[ids], ~free[ids], window.threads)
+    return part, ids, np.flatnonzero(wanted)
 
 
-def _near_to(free: np.ndarray, size: np.ndarray, faces: np.ndarray, states: tuple[np.ndarray, ...]) -> np.ndarray:
+def _near_to(free: np.ndarray, cell: float, faces: np.ndarray, states: tuple[np.ndarray, ...]) -> np.ndarray:
     """(m,) bool: faces in cells of a grid that vertices which are free are in, or next to, in any of some states; and
     very large ones. What is left out is too far away to be met, mostly; whoever relies on it has to check."""
     if not free.any():
         return np.zeros(len(faces), bool)
-    cell = 2.0 * float(np.median(size[free]))
     steps = np.stack(np.meshgrid(*[(-1, 0, 1)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     places = [np.unique(np.floor(x[free] / cell).astype(np.int64), axis=0) for x in states]
     marked = np.unique(_keys((np.concatenate(places)[:, None] + steps).reshape(-1, 3)))
@@ -211,8 +210,7 @@ def windows_of(
     return found
 
 
-def whole_window(mesh: TriMesh, x: np.ndarray, fixed: np.ndarray, sides: Sides, threads: int) -> Window:
+def whole_window(mesh: TriMesh, x: np.ndarray, fixed: np.ndarray, sides: Sides | None, threads: int) -> Window:
     """The whole mesh, and nothing held but what is fixed."""
     window = Window(mesh._faces, np.arange(len(x)), x, fixed, threads)
-    window.is_whole = True
-    return window.restricted(sides, np.arange(len(mesh._faces)))
+    return window if sides is None else window.restricted(sides, np.arange(len(mesh._faces)))

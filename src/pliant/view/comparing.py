@@ -11,7 +11,8 @@ import numpy as np
 
 from pliant.engine.plan import CULLINGS, Tuning
 from pliant.queries.detector import Detector
-from pliant.results.contacts import Contacts, Intersections
+from pliant.results.contacts import Contacts
+from pliant.results.intersections import Intersections
 from pliant.view.frames import Frames
 
 WAYS = CULLINGS[1:5]  # without "auto" and brute force

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.mesh.triangles import TriMesh
-from pliant.results.contacts import Contacts, Intersections
+from pliant.results.contacts import Contacts
 from pliant.results.exports import faces_of_pairs
+from pliant.results.intersections import Intersections
 
 _NEAR = np.cos(np.radians(1.5))  # a click this close to a point means it
 

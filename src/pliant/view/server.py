@@ -219,8 +219,9 @@ class Viewer:
                 self.frames[number]
             if number == 0:  # kernels may have been compiled until now
                 end = time.perf_counter() + _SEARCH
-        if not self.panel.touched:
-            self.panel.place = self.frames.worst
+        worst = self.frames.worst  # found before the question whether it is wanted, which may change while this takes
+        if worst != self.panel.place and not self.panel.touched:
+            self.panel.place = worst
 
     def _pause(self) -> float:
         if not self.panel.play.value:

@@ -39,10 +39,20 @@ def ccd() -> None:
         pliant.ccd(cloth.faces, cloth[0], cloth[1], threads=1)
 
 
-def small() -> None:
+def small_ccd() -> None:
     cloth = _cloth()
     pliant.ccd(cloth.faces, cloth[0], cloth[1], threads=1)
+
+
+def small_step() -> None:
+    cloth = _cloth()
     pliant.step(cloth.faces, cloth[0], cloth[1], threads=1)
+
+
+def small() -> None:
+    small_ccd()
+    small_step()
+    cloth = _cloth()
     pliant.near(cloth.faces, cloth[0], within=0.02, threads=1)
     pliant.check(cloth.faces, cloth[1], threads=1)
 
@@ -108,6 +118,9 @@ def untangle() -> None:
         pliant.untangle(both, x, max_move=0.0, threads=1)
         pliant.untangle(both, x, fixed=body, outside_of=[0], max_move=0.0, threads=1)
         pliant.untangle(both[[0, 1, 2, 3, 6, 7, 8, 9]], x, max_move=0.0, threads=1)
+        pliant.untangle(both[:10], x, layers=[0, 1], max_move=0.0, threads=1)  # the second one is open
+        apart = x + np.outer(~body, (3.0, 3.0, 3.0))
+        pliant.untangle_sequence(pliant.Sequence(both, np.array([apart, x])), threads=1)
 
 
 def simulate() -> None:
@@ -148,6 +161,8 @@ PIECES: dict[str, Callable[[], None]] = {
     "scan": scan,
     "cones": cones,
     "small": small,
+    "small_ccd": small_ccd,
+    "small_step": small_step,
     "degenerate": degenerate,
     "resolve": resolve,
     "untangle": untangle,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pliant.bounds.kdops import NO_PADDING
+from pliant.culling.stars import NONE_FREE
 from pliant.filters.axes.elements import cull_elements, cull_resting_elements, scaled, scaled_ends
 from tests.reference import distances, queries
 
@@ -36,7 +37,7 @@ def culled(corners, x0, x1, padding):
         kept = cull_resting_elements(corners, points, largest, padding, pairs, COUNT, False)
     else:
         points = scaled_ends(x0, x1, 1.0, 1.0)
-        kept = cull_elements(corners, points, largest, padding, pairs, COUNT, False)
+        kept = cull_elements(corners, points, largest, padding, NONE_FREE, pairs, COUNT, False)
     out = np.ones(COUNT, bool)
     out[pairs[:kept, 0] // 2] = False
     return out

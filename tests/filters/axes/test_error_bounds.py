@@ -14,6 +14,7 @@ from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
 from pliant.arithmetic.rounding import POSITION_ERROR, SINGLE_ROUNDOFF, UNIT_ROUNDOFF
 from pliant.arithmetic.vec3 import cross, dot, lerp, max_norm, sub
 from pliant.bounds.kdops import NO_PADDING
+from pliant.culling.stars import NONE_FREE
 from pliant.elementary.advance import DISTANCE_ERROR
 from pliant.filters.axes import features, lanes, triangle_features, triangles
 from pliant.filters.axes.cell_lanes import cull_small_cells
@@ -278,7 +279,7 @@ def test_element_filters_leave_room_for_positions_that_are_rounded(filter_of):
     largest = float(max(np.abs(flat[0]).max(), np.abs(flat[1]).max()))
     if filter_of == "elements":
         points = scaled_ends(*flat, HORIZON, 1.0)
-        kept = cull_elements(corners, points, largest, NO_PADDING, pairs, PAIRS, True)
+        kept = cull_elements(corners, points, largest, NO_PADDING, NONE_FREE, pairs, PAIRS, True)
     else:
         cells = pliant.VolumeMesh({"tetra": corners}).cell_table
         points = scaled_ends(*flat, HORIZON, 1.0)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.culling.stars import NONE_FREE
 from pliant.filters.axes.elements import cull_elements, cull_resting_elements, scaled, scaled_ends
 from pliant.filters.axes.triangles import CENTRES, EDGES, IN_TURN, ODD, PLANES, keep_inseparable
 from pliant.runtime.arrays import NonFiniteError
@@ -127,7 +128,7 @@ def kept_elements(x0, x1, gap=0.0):
         count = cull_resting_elements(corners, points, largest * factor, padding, pairs, len(pairs), False)
     else:
         points = scaled_ends(x0, x1, 1.0, factor)
-        count = cull_elements(corners, points, largest * factor, padding, pairs, len(pairs), False)
+        count = cull_elements(corners, points, largest * factor, padding, NONE_FREE, pairs, len(pairs), False)
     assert len(np.unique(pairs[:count, 0])) == count
     return count
 

@@ -64,26 +64,29 @@ def _scale_ends(x0, x1, horizon, factor, out, begin, end_of_range):
 
 
 @kernel
-def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
+def cull_elements(corners, points, largest, padding, free, pairs, count, by_planes):
     """Move the pairs of elements (places) that no axis separates to the front; returns how many there are.
 
     corners: (k, 3) vertices; points: from scaled_ends; largest: their largest coordinate; padding: (k,) how far
-    around it an element goes, or none. by_planes: only the normals at the start are tried, which is Corollary 6.2 of
-    paper 002: during the whole motion all corners of one are on one side of the plane of the other. What has no normal,
-    a loose edge or point, has no plane, but can be on one side of another's.
+    around it an element goes, or none; free: (n,) not 0 for vertices whose star does not meet itself, or none: two
+    elements that have such a vertex in common are left out (``culling/stars``). by_planes: only the normals at the
+    start are tried, which is Corollary 6.2 of paper 002: during the whole motion all corners of one are on one side of
+    the plane of the other. What has no normal, a loose edge or point, has no plane, but can be on one side of that of
+    another.
     """
     block, held, kept = np.empty(BLOCK, np.float32), np.empty((LANES, 2), np.int32), 0
     left, more = np.empty((2 * LANES, 2), np.int32), 0  # of those that the line between the centres leaves
     fans, hinges, fan_count, hinge_count = np.empty((2 * LANES, 4), np.int32), np.empty((2 * LANES, 4), np.int32), 0, 0
     few = False  # are adjacent
     for first in range(0, count, LANES):
-        lanes = min(LANES, count - first)
-        for lane in range(lanes):
-            i, j = pairs[first + lane, 0], pairs[first + lane, 1]
-            held[lane, 0], held[lane, 1] = i, j
+        lanes, tried = min(LANES, count - first), few and not by_planes
+        some, rest = pairs[first : first + lanes], lanes
         # Most of the others are settled by the line between the centres, for less than it takes to tell them apart.
-        rest = _keep_inseparable(corners, points, padding, held[:lanes], block) if few and not by_planes else lanes
-        separate = 0
+        if tried:
+            _copy(some, held)
+            some, rest = held, _keep_inseparable(corners, points, padding, held[:lanes], block)
+        separate, examined = 0, rest
+        rest = _drop_free(corners, free[:0] if by_planes else free, some, rest, held)
         for lane in range(rest):  # every list gets it, and one of them counts it: no branch that could be mistaken
             i, j = held[lane, 0], held[lane, 1]
             shared = SHARED[common_corners(corners, i, j)]
@@ -102,8 +105,8 @@ def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
         if hinge_count >= LANES:
             hinge_count -= LANES
             kept = keep_hinges(corners, points, padding, hinges[hinge_count : hinge_count + LANES], block, pairs, kept)
-        few, not_tried = 2 * (rest - separate) < lanes, not few
-        if not_tried and not by_planes:
+        few = 2 * (examined - separate) < lanes
+        if not tried and not by_planes:
             separate = _keep_inseparable(corners, points, padding, held[:separate], block)
         for lane in range(separate):
             left[more, 0], left[more, 1] = held[lane, 0], held[lane, 1]
@@ -115,6 +118,32 @@ def cull_elements(corners, points, largest, padding, pairs, count, by_planes):
     kept = keep_fans(corners, points, padding, fans[:fan_count], block, pairs, kept)
     kept = keep_hinges(corners, points, padding, hinges[:hinge_count], block, pairs, kept)
     return _cull_held(corners, points, largest, padding, left[:more], block, by_planes, pairs, kept)
+
+
+@helper
+def _copy(pairs, out):
+    for lane in range(len(pairs)):
+        out[lane, 0], out[lane, 1] = pairs[lane, 0], pairs[lane, 1]
+
+
+@helper
+def _drop_free(corners, free, pairs, count, out):
+    """The first pairs without those that have a free vertex in common; returns how many there are."""
+    one_copy()
+    if len(free) == 0:
+        _copy(pairs[:count], out)
+        return count
+    kept = 0
+    for lane in range(count):
+        i, j = pairs[lane, 0], pairs[lane, 1]
+        a, b, c = corners[j, 0], corners[j, 1], corners[j, 2]
+        u, v, w = corners[i, 0], corners[i, 1], corners[i, 2]
+        of_u = ((u == a) | (u == b) | (u == c)) & (free[np.uint32(u)] != 0)
+        of_v = ((v == a) | (v == b) | (v == c)) & (free[np.uint32(v)] != 0)
+        of_w = ((w == a) | (w == b) | (w == c)) & (free[np.uint32(w)] != 0)
+        out[kept, 0], out[kept, 1] = i, j
+        kept += not (of_u | of_v | of_w)
+    return kept
 
 
 @helper

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 import zipfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -12,9 +14,11 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.io.caches import write_mdd, write_pc2
+from pliant.io.npz import CELL_DATA
 from pliant.io.numbered import PLACE_OF_NUMBER
 from pliant.io.writing import surfaces, usd, vtu, xdmf
 from pliant.io.writing.meshes import USD, as_mesh, write
+from pliant.mesh.volumes import Surface, VolumeMesh
 from pliant.runtime.writing import OutputError, folder_atomically, through_file, write_atomically
 
 if TYPE_CHECKING:
@@ -29,7 +33,8 @@ def write_sequence(path: str | os.PathLike[str], sequence: Sequence) -> None:
         the faces are written as .obj, if there is none yet; .usd / .usda / .usdc; .pvd, with its .vtu files in a new
         folder beside it; .xdmf
 
-    .npz, .pvd and .xdmf keep every bit, cells and times. Point caches and USD round to float32.
+    .npz, .pvd and .xdmf keep every bit, cells, times and numbers at cells. Point caches and USD round to float32; in
+    USD numbers at cells are those of the faces, primvars that vary over time.
     """
     path = Path(path)
     if len(sequence) == 0:
@@ -58,7 +63,22 @@ def write_sequence(path: str | os.PathLike[str], sequence: Sequence) -> None:
 
 
 def _write_usd(path: Path, sequence: Sequence) -> None:
-    usd.write_usd(path, sequence.faces, sequence, sequence.times, space=sequence.space)
+    usd.write_usd(path, sequence.faces, sequence, sequence.times, space=sequence.space, numbers=_at_faces(sequence))
+
+
+def _at_faces(sequence: Sequence) -> Iterator[dict[str, np.ndarray]] | None:
+    """For each frame, the numbers at the cells that the faces belong to; None where there are none."""
+    if not sequence.cell_data(0):
+        return None
+    cells: Any = slice(None)
+    if sequence.cells is not None:
+        surface = VolumeMesh(sequence.cells).surface()
+        assert isinstance(surface, Surface)
+        if not np.array_equal(surface.faces, sequence.faces):
+            warnings.warn("numbers at cells are left out: the faces are not the boundary of the cells", stacklevel=2)
+            return None
+        cells = surface.cells
+    return ({name: row[cells] for name, row in sequence.cell_data(k).items()} for k in range(len(sequence)))
 
 
 def _cells(sequence: Sequence) -> dict[str, Any]:
@@ -84,12 +104,19 @@ def _write_npz(file: IO[bytes], sequence: Sequence) -> None:
     if sequence.objects is not None:
         others["objects"] = sequence.objects
     others.update({kind: np.asarray(rows) for kind, rows in (sequence.cells or {}).items()})
+    names = list(sequence.cell_data(0))
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         with archive.open("frames.npy", "w", force_zip64=True) as member:
             header = {"descr": "<f8", "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(member, header)
             for x in sequence:
                 member.write(x.astype("<f8").tobytes())
+        for name in names:
+            with archive.open(f"{CELL_DATA}{name}.npy", "w", force_zip64=True) as member:
+                header = {"descr": "<f8", "fortran_order": False, "shape": (len(sequence), sequence.cell_count)}
+                np.lib.format.write_array_header_1_0(member, header)
+                for frame in range(len(sequence)):
+                    member.write(sequence.cell_data(frame)[name].astype("<f8").tobytes())
         for name, array in others.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
@@ -101,7 +128,8 @@ def _write_pvd(path: Path, sequence: Sequence) -> None:
     with folder_atomically(folder) as unfinished:
         for frame, x in enumerate(sequence):
             name = f"{frame:06d}.vtu"
-            write_atomically(unfinished / name, partial(vtu.write_vtu, cells=_cells(sequence), x=x))
+            data = sequence.cell_data(frame)
+            write_atomically(unfinished / name, partial(vtu.write_vtu, cells=_cells(sequence), x=x, data=data))
             time = float(sequence.times[frame])
             lines.append(f'<DataSet timestep="{time!r}" part="0" file="{_escaped(folder.name)}/{name}"/>')
     lines += ["</Collection>", "</VTKFile>", ""]

@@ -23,12 +23,14 @@ def write_usd(
     colours: np.ndarray | None = None,
     counts: np.ndarray | None = None,
     space: Space | None = None,
+    numbers: Iterable[dict[str, np.ndarray]] | None = None,
 ) -> None:
     """Coordinates are rounded to float32.
 
     frames : (n, 3) each; only the first is written without `times`, which are seconds
     colours : (m, 3) uint8 of the faces; counts : (m,) a number for each, the primvar "collisions"
     space : which axis points up, and how long a unit is; coordinates are written as they are
+    numbers : for each frame, {name: (m,)} of the faces, primvars; names are made ones that USD takes
     """
     pxr = pxr_for(path)
     # A layer is saved where it was made: path is one that gets its name later.
@@ -51,10 +53,15 @@ def write_usd(
         stage.SetEndTimeCode(float(times[-1]) * _CODES_PER_SECOND)
         for time, x in zip(times, frames):
             points.Set(_vectors(pxr, x), float(time) * _CODES_PER_SECOND)
+    primvars = pxr.UsdGeom.PrimvarsAPI(mesh)
+    for time, values in zip(times if times is not None else (), numbers or ()):
+        for name, of_faces in values.items():
+            named = pxr.Tf.MakeValidIdentifier(name)
+            one = primvars.CreatePrimvar(named, pxr.Sdf.ValueTypeNames.FloatArray, pxr.UsdGeom.Tokens.uniform)
+            one.Set(pxr.Vt.FloatArray.FromNumpy(of_faces.astype(np.float32)), float(time) * _CODES_PER_SECOND)
     if colours is not None:
         mesh.CreateDisplayColorPrimvar(pxr.UsdGeom.Tokens.uniform).Set(_vectors(pxr, colours / 255.0))
     if counts is not None:
-        primvars = pxr.UsdGeom.PrimvarsAPI(mesh)
         kind = pxr.Sdf.ValueTypeNames.IntArray
         primvars.CreatePrimvar("collisions", kind, pxr.UsdGeom.Tokens.uniform).Set(
             pxr.Vt.IntArray.FromNumpy(counts.astype(np.int32))

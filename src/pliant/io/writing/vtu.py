@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from typing import IO
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -44,6 +45,6 @@ def _parts(cells: Mapping[str, np.ndarray], x: np.ndarray, data: Mapping[str, np
 def _array(name: str, values: np.ndarray, columns: int | None = None) -> Iterator[bytes]:
     kind = _NAMES[values.dtype.str[1:]]
     width = f' NumberOfComponents="{columns}"' if columns else ""
-    yield f'<DataArray type="{kind}" Name="{name}"{width} format="binary">\n'.encode()
+    yield f'<DataArray type="{kind}" Name={quoteattr(name)}{width} format="binary">\n'.encode()
     yield base64.b64encode(values.nbytes.to_bytes(8, "little") + values.tobytes())
     yield b"\n</DataArray>\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -28,7 +29,15 @@ def write_xdmf(file: IO[bytes], sequence: Sequence, cells: Mapping[str, Any]) ->
         file.write(b'<Geometry GeometryType="XYZ">\n')
         file.write(f'<DataItem Dimensions="{len(x)} 3" NumberType="Float" Precision="8" Format="XML">\n'.encode())
         file.writelines(f"{a!r} {b!r} {c!r}\n".encode() for a, b, c in x.tolist())
-        file.write(b"</DataItem>\n</Geometry>\n</Grid>\n")
+        file.write(b"</DataItem>\n</Geometry>\n")
+        for name, values in sequence.cell_data(frame).items():
+            file.write(f'<Attribute Name={quoteattr(name)} AttributeType="Scalar" Center="Cell">\n'.encode())
+            file.write(
+                f'<DataItem Dimensions="{len(values)}" NumberType="Float" Precision="8" Format="XML">\n'.encode()
+            )
+            file.writelines(f"{a!r}\n".encode() for a in values.tolist())
+            file.write(b"</DataItem>\n</Attribute>\n")
+        file.write(b"</Grid>\n")
     file.write(b"</Grid>\n</Domain>\n</Xdmf>\n")
 
 

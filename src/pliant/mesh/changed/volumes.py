@@ -91,7 +91,7 @@ def _change_corners(old: VolumeMesh, new: VolumeMesh, change: Change) -> np.ndar
 
 def _change_face_table(old: VolumeMesh, new: VolumeMesh, change: Change, corners: np.ndarray) -> FaceTable:
     known = _known(old)
-    _, triangles = list_triangles(new._types[change.added], corners[change.added])
+    _, triangles = list_triangles(new._types[change.added], corners[change.added], new._ranks)
     found = np.full(len(triangles), -1, np.int32)
     find_faces(triangles, known, found)
     unknown = np.flatnonzero(found < 0)
@@ -106,7 +106,7 @@ def _change_face_table(old: VolumeMesh, new: VolumeMesh, change: Change, corners
     new_state[touched] = state[numbers[touched]]
     numbers[touched[numbers[touched] >= len(old._faces)]] = -1
     faces = pick_rows(old._faces, pieces, len(numbers))
-    begin, seen = list_triangles(new._types[moved[:, 1]], corners[moved[:, 1]])
+    begin, seen = list_triangles(new._types[moved[:, 1]], corners[moved[:, 1]], new._ranks)
     faces[touched] = seen[begin[:-1] + moved[:, 2]]  # as the cell sees it that is now the first
     features = TriMesh()
     features._faces = faces

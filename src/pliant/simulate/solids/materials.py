@@ -75,16 +75,20 @@ class SolidMaterial:
         return self.young * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)), self.young / (2.0 * (1.0 + nu))
 
 
-# Density and elasticity as handbooks of metals and rubber state them; yield of structural steel (S235) and of annealed
-# copper, hardening as a straight line through the first tenth of strain. Flesh and liver are of the order of magnitude
-# that indentation and elastography find, and differ by a factor of several from one sample to another.
+# Density and elasticity as handbooks of metals and rubber state them; yield of structural steel (S235), of annealed
+# copper, and of the aluminium alloy 6061-T6; hardening as a straight line through the first tenth of strain. Coated
+# nylon for airbags, 0.35 mm thick, as a sheet that is alike in all directions. It, flesh and liver are of the order of
+# magnitude that measurements find (of flesh by indentation and elastography), and differ by a factor of several from
+# one sample to another.
 SOLID_MATERIALS: Mapping[str, SolidMaterial] = MappingProxyType(
     {
         "steel": SolidMaterial(7850.0, 2.0e11, 0.29, "Hencky", 2.35e8, 1.0e9, 4.5e8),
         "copper": SolidMaterial(8960.0, 1.17e11, 0.34, "Hencky", 7.0e7, 6.0e8, 2.2e8),
+        "aluminium": SolidMaterial(2700.0, 6.9e10, 0.33, "Hencky", 2.76e8, 3.4e8, 3.1e8),
         "rubber": SolidMaterial(1100.0, 1.5e6, 0.49, "neo-Hookean", damping=2e-3),
         "flesh": SolidMaterial(1050.0, 2.0e4, 0.47, "neo-Hookean", damping=5e-3),
         "liver": SolidMaterial(1060.0, 5.0e3, 0.45, "neo-Hookean", damping=5e-3),
+        "airbag fabric": SolidMaterial(700.0, 4.0e8, 0.3, "Hencky", failure_stress=1.4e8),
     }
 )
 
