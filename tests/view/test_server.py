@@ -16,6 +16,7 @@ import pytest
 
 import pliant
 from pliant.view.guard import is_loopback
+from pliant.view.panel import Panel
 
 SEQUENCE = pliant.Sequence([(0, 1, 2), (3, 4, 5)], np.random.default_rng(0).normal(size=(4, 6, 3)), name="two")
 
@@ -105,6 +106,33 @@ def test_a_frame_that_is_asked_for_while_the_worst_is_sought_stays(monkeypatch):
     viewer = pliant.view.serve(SEQUENCE, port=0, block=False)
     viewers.put(viewer)
     try:
+        until(lambda: viewer.now is not None)
+        assert viewer.now[0].frame == viewer.panel.frame.value == 3
+    finally:
+        viewer.stop()
+
+
+def test_a_frame_that_is_asked_for_stays_though_its_callback_comes_late(monkeypatch):
+    """viser sets a value first and calls back then: a frame was forgotten when the search ended between the two."""
+    pytest.importorskip("viser", reason="the viewer needs viser: pip install '.[view]'")
+    viewers = []
+    note = Panel._note
+
+    def late(panel, event):
+        if event.target is panel.frame:
+            until(lambda: viewers[0].now is not None)
+        note(panel, event)
+
+    def worst(_frames):
+        until(lambda: viewers and viewers[0].panel.frame.value == 3)
+        return 0
+
+    monkeypatch.setattr("pliant.view.frames.Frames.worst", property(worst))
+    monkeypatch.setattr(Panel, "_note", late)
+    viewer = pliant.view.serve(SEQUENCE, port=0, block=False)
+    viewers.append(viewer)
+    try:
+        viewer.panel.frame.value = 3
         until(lambda: viewer.now is not None)
         assert viewer.now[0].frame == viewer.panel.frame.value == 3
     finally:

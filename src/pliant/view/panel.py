@@ -37,7 +37,6 @@ class Panel:
     """
 
     changed: threading.Event
-    touched: bool  # by somebody in a browser, or the frame by a program
     asked_to_compare: threading.Event
     frame: viser.GuiSliderHandle[int]
     speed: viser.GuiSliderHandle[int]
@@ -67,7 +66,7 @@ class Panel:
         self._places = self._places if even else range(frames)
         self.changed = threading.Event()
         self.asked_to_compare = threading.Event()
-        self.touched = False
+        self._touched = False
         gui = server.gui
         with gui.add_folder("Time"):
             first, last, step = self._places[0], self._places[-1], self._places.step
@@ -104,12 +103,17 @@ class Panel:
         return (self.frame, self.play, self.speed, *layers, *looks, self.contact, self.at_contact)
 
     def _note(self, event: Any) -> None:
-        self.touched = self.touched or event.client is not None or event.target is self.frame
+        self._touched = self._touched or event.client is not None or event.target is self.frame
         self.changed.set()
 
     def _note_compare(self, _: Any) -> None:
         self.asked_to_compare.set()
         self.changed.set()
+
+    @property
+    def touched(self) -> bool:
+        """By somebody in a browser, or the frame by a program: viser has a value before it tells that it changed."""
+        return self._touched or self.place != 0
 
     @property
     def place(self) -> int:
