@@ -95,7 +95,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 # Few tests that take long: begun first, so that no process works on one of them while the others have nothing to do.
 LONG = (
-    "browser",
     "install",
     "bench",
     "test_docs.py",

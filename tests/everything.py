@@ -1,8 +1,8 @@
 """python -m tests.everything: types and all tests, side by side. `make test` runs it.
 
 The tests run three ways: compiled, compiled with bounds checks, interpreted. The first is the longest and is printed as
-it runs. The types and the other two run one after the other beside it, so that no core is idle while it waits for a
-browser, for a process or for its last test; what they print comes in one piece when each has ended.
+it runs. The types, the tests in a browser and the other two run one after the other beside it, so that no core is idle
+while it waits for a process or for its last test; what they print comes in one piece when each has ended.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import time
 from typing import NamedTuple, NoReturn
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+BROWSER = "tests/browser"
 PATIENCE = 5.0  # seconds: Ctrl-C goes to all processes of a terminal, and pytest says where it stopped
 
 
@@ -39,11 +40,12 @@ def parts() -> tuple[Part, list[Part]]:
     they compute is the same, since no optimization that is allowed changes a rounding. Interpreted, every index is
     checked anyway: tests that run so need no bounds checks of their own.
 
-    One process more than there are cores: they wait for browsers, for other processes, and for each other's kernels.
+    Browsers draw with the processor: one at a time, or they wait for each other until their patience ends.
     """
     few = min(2, CORES // 2)
-    return Part("compiled", tests(min(4, CORES + 1)), {}), [
+    return Part("compiled", tests(min(4, CORES), "--ignore", BROWSER), {}), [
         Part("types", ["-m", "pyright"], {}),
+        Part("browser", tests(1, BROWSER), {}),
         Part("bounds checks", tests(few, "-m", "bounds and not unit"), {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0"}),
         Part("interpreted", tests(few, "-m", "unit"), {"NUMBA_DISABLE_JIT": "1"}),
     ]
