@@ -261,12 +261,12 @@ ROOTS = (CHECKOUT, CHECKOUT / "tests", CHECKOUT / "src" / "pliant")
 
 
 def test_files_that_are_named_exist():
-    """A module by its path in the checkout, in tests/ or in the package; folders on the page of papers too."""
+    """A module by its path in the checkout, in tests/ or in the package; folders of ARCHITECTURE too."""
     named = [
         (page.name, name)
         for page in PAGES_THAT_NAME_FILES
         for name in re.findall(r"`([\w/.]+?(?:\.py|/))(?=[`:])", page.read_text("utf-8"))
-        if "/" in name and not name.startswith(("..", "/")) and (name.endswith(".py") or page.name == "papers.md")
+        if "/" in name and not name.startswith(("..", "/")) and (name.endswith(".py") or page.name == "ARCHITECTURE.md")
     ]
     assert len(named) > 60
     assert [one for one in named if not any((root / one[1]).exists() for root in ROOTS)] == []
