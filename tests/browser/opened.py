@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import time
 
-# No larger than it takes to be wide: pixels are drawn by the processor.
-WIDE, NARROW = (1000, 640), (390, 844)
+WIDE, NARROW = (1280, 800), (390, 844)
 # How many pixels of a picture are red: of the animation, which has no other red in it.
 COUNT_RED = """async (data) => {
   const image = new Image();

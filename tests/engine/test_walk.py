@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
-from pliant.engine.walk import CHUNKS, SHARE, _ends
+from pliant.engine.walk import BLOCK, CHUNKS, SHARE, UNEVEN, Walker, _ends, share_waiting
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -35,3 +36,19 @@ def test_parts_of_a_safe_step_are_small_at_first():
     assert sum(sizes) == 50_000
     assert max(sizes) <= 50_000 // (2 * SHARE)
     assert len(sizes) < CHUNKS
+
+
+@pytest.mark.parametrize("counts", [(5000, 0), (0, 700, 3), (100, 90), (0, 0), (8192, 8192, 0, 1)])
+def test_what_waits_in_the_end_is_dealt_out_evenly(counts):
+    """One thread had all exact tests of a small scene where it had taken all chunks before another had begun."""
+    walkers, at = [Walker(None, None, None, BLOCK) for _ in counts], 0
+    for walker, count in zip(walkers, counts):
+        walker.accept(np.arange(2 * at, 2 * (at + count), dtype=np.int32).reshape(-1, 2))
+        at += count
+    share_waiting(walkers)
+    waiting = [walker.waiting for walker in walkers]
+    assert max(waiting) - min(waiting) <= (1 if max(counts) - min(counts) > UNEVEN else max(counts) - min(counts))
+    assert sum(waiting) == sum(counts)
+    left = np.concatenate([walker.give_up() for walker in walkers])
+    assert sorted(left[:, 0]) == list(range(0, 2 * sum(counts), 2))
+    assert all(walker.waiting == 0 for walker in walkers)
