@@ -1,4 +1,4 @@
-"""Collision detection for everything that bends: exact, fast, continuous and discrete.
+"""Collision detection and response for everything that bends: exact, fast, continuous and discrete.
 
 Names are resolved on first use, so that ``import pliant`` loads neither numpy nor numba.
 """
