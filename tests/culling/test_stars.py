@@ -107,8 +107,9 @@ def test_free_stars_of_meshes_that_are_no_manifolds():
         met += len(pliant.ccd(faces, x0, x1)) > 0
         for v in np.flatnonzero(are_free(faces, x0, x1)).tolist():
             ids, star = np.unique(faces[(faces == v).any(axis=1)], return_inverse=True)
-            assert not meets(star.reshape(-1, 3), x0[ids], x1[ids])
-            free += 1
+            if star.size > 3:  # more than one face
+                assert not meets(star.reshape(-1, 3), x0[ids], x1[ids])
+                free += 1
     assert free > 200
     assert met > 50
 
