@@ -10,6 +10,7 @@ so much that far ends count as behind each other. No step could be made, at t = 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import pliant
 from tests.shapes.tables import assert_identical
@@ -58,3 +59,21 @@ def test_edges_of_a_rope_do_not_stall():
         assert not (found.status == 4).any()
         counts.append(len(found))
     assert 0.1 < np.mean(counts) < 0.5
+
+
+@pytest.mark.xfail(strict=True, reason="200 steps are not enough, where csat proves that the edges stay apart")
+def test_an_end_that_swings_does_not_stall():
+    """The closest points are two corners, so the axis does not turn, and the edge is nearly across it: its far end comes
+    along it a million times faster than the corners do."""
+    x0 = np.array(
+        [
+            (0.0, 0.0, 0.0),
+            (0.7618847751862144, -0.3253996311297325, -0.5282508137840484),
+            (-0.4628021616017578, 0.1904938852734564, 0.3039211857329447),
+            (-2.558810613109383e-08, -2.875676415002298e-08, -2.0940432837488877e-08),
+        ]
+    )
+    x1, distance, mesh = x0.copy(), 1.0955034194314363e-08, pliant.TriMesh(edges=[(0, 1), (2, 3)])
+    x1[1] = 0.5419829293860337, -0.2661475345968392, -0.6521164411281409
+    unfiltered = pliant.ccd(mesh, x0, x1, min_distance=distance, tuning=pliant.Tuning(culling="brute", filters=()))
+    assert_identical(unfiltered, pliant.ccd(mesh, x0, x1, min_distance=distance))
