@@ -63,8 +63,8 @@ def test_edges_of_a_rope_do_not_stall():
 
 @pytest.mark.xfail(strict=True, reason="200 steps are not enough, where csat proves that the edges stay apart")
 def test_an_end_that_swings_does_not_stall():
-    """The closest points are two corners, so the axis does not turn, and the edge is nearly across it: its far end comes
-    along it a million times faster than the corners do."""
+    """The closest points are two corners, so the axis does not turn, and the edge is nearly across it: its far end
+    comes along it a million times faster than the corners do."""
     x0 = np.array(
         [
             (0.0, 0.0, 0.0),
