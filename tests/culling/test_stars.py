@@ -75,6 +75,45 @@ def test_free_stars_do_not_meet_themselves():
     assert free.sum() > 0.5 * (~met).sum()
 
 
+def spoiled(seed, count):
+    """(faces, x0, x1) of wheels to which something was done: no longer one star, and seldom a manifold."""
+    rng = np.random.default_rng(seed)
+    for faces, x0, x1 in wheels(seed, count):
+        p, q = rng.choice(np.arange(1, len(x0)), 2, replace=False)
+        match int(rng.integers(6)):
+            case 0:  # two vertices of the rim are one
+                faces = np.where(faces == p, q, faces)
+            case 1:  # or are at one place, at the start or at the end
+                x = x0 if rng.random() < 0.5 else x1
+                x[p] = x[q]
+            case 2:  # a face that comes twice, in either direction
+                faces = np.vstack((faces, faces[:1, :: rng.choice((1, -1))]))
+            case 3:  # one that may have no area
+                faces = np.vstack((faces, [rng.choice((0, p, q), 3)]))
+            case 4:  # another wheel at the same vertex, which may be in the way of the first
+                more, y0, y1 = next(wheels(seed + int(rng.integers(1000)), 1))
+                faces = np.vstack((faces, np.where(more > 0, more + len(x0) - 1, 0)))
+                x0, x1 = np.vstack((x0, y0[1:] - y0[0] + x0[0])), np.vstack((x1, y1[1:] - y1[0] + x1[0]))
+            case _:  # a face across the wheel
+                faces = np.vstack((faces, [(p, 0, q)]))
+        yield faces.astype(np.int32), x0, x1
+
+
+def test_free_stars_of_meshes_that_are_no_manifolds():
+    """Vertices that coincide, faces twice, without area, and the wrong way round, pinched vertices, edges of three
+    faces: of each vertex that is called free, whatever its star has become."""
+    free, met = 0, 0
+    for faces, x0, x1 in spoiled(5, 150):
+        met += len(pliant.ccd(faces, x0, x1)) > 0
+        for v in np.flatnonzero(are_free(faces, x0, x1)).tolist():
+            ids, star = np.unique(faces[(faces == v).any(axis=1)], return_inverse=True)
+            if star.size > 3:  # more than one face
+                assert not meets(star.reshape(-1, 3), x0[ids], x1[ids])
+                free += 1
+    assert free > 200
+    assert met > 50
+
+
 def test_free_stars_do_not_meet_themselves_in_rational_arithmetic():
     free = [(faces, x0, x1) for faces, x0, x1 in wheels(2, 40) if len(faces) < 5 and are_free(faces, x0, x1)[0]]
     assert len(free) > 4

@@ -181,3 +181,31 @@ def test_coordinates_of_any_size(scale):
     faces, (x0, x1) = rng.integers(0, 30, (60, 3)), scale * rng.normal(size=(2, 30, 3))
     assert_identical(pliant.ccd(faces, x0, x1), pliant.ccd(faces, x0, x1, tuning=TREE))
     assert_identical(pliant.step(faces, x0, x1), pliant.step(faces, x0, x1, tuning=TREE))
+
+
+def far_from_the_origin(seed, count):
+    """(x0, x1, distance) of a point that sinks towards a face, by so little that its positions have few digits."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        x0 = rng.standard_normal((4, 3))
+        normal = np.cross(x0[1] - x0[0], x0[2] - x0[0])
+        normal /= np.linalg.norm(normal)
+        x0[3] = x0[:3].mean(axis=0) + 0.02 * normal
+        x0 += 100.0 * rng.standard_normal(3)
+        motion = 10.0 ** rng.uniform(-6, -3)
+        x1 = x0 + motion * rng.standard_normal((4, 3))
+        x1[3] -= 2.0 * motion * normal
+        yield x0, x1, 0.02 - 0.5 * motion
+
+
+def test_what_is_drawn_back_without_a_tree_keeps_its_distance():
+    """What was drawn back was tested again with filters that know nothing of distances, and found free."""
+    mesh, drawn_back = pliant.TriMesh([(0, 1, 2)], points=[3]), 0
+    for x0, x1, d in far_from_the_origin(1, 120):
+        step = pliant.step(mesh, x0, x1, min_distance=d)
+        assert_identical(step, pliant.step(mesh, x0, x1, min_distance=d, tuning=TREE))
+        met = sum(stage.pairs_out for stage in step.stages if stage.name == "verification")
+        drawn_back += met > 0
+        if 0 < step.t < 1:
+            assert pliant.step(mesh, x0, step.positions, min_distance=d, tuning=TREE).t == 1
+    assert drawn_back > 10

@@ -253,7 +253,8 @@ class Direct:
         """near: the pairs of features that could not be proved apart"""
 
         def where_drawn(there: Travel, _drawn: np.ndarray) -> tuple[int, np.ndarray]:
-            sinks = [AllContacts(self._plan) for _ in range(pool.threads)]
+            plan = self._plan if there.approach is None else self._plan.at_distance()
+            sinks = [AllContacts(plan) for _ in range(pool.threads)]
             pairs, tables = self._all_pairs(there), self._topology.tables
             examine(travel=there, topology=self._topology, pairs=pairs, sinks=sinks, pool=pool)
             quads = [quads_of(f.kind, tables[f.kind], f.pairs) for sink in sinks for f in sink.found]

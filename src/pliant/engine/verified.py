@@ -41,11 +41,12 @@ def verified_positions(travel: Travel, vertices: np.ndarray, t: float, meeting: 
     features which move along with each other at a distance of some ulps. So step back a little and look whether the
     rounded motion is free. At first only near pairs have to be examined. What is not near has been proved apart for
     all positions that are off by at most POSITION_ERROR: bounds are padded by it (STEP_PADDING), filters of features
-    and culled patches get it as an argument (position_error), and the error bound of the filters of elements includes
-    it (``filters/axes/separation``: AXIS_ERROR, ALLOWED). Their proofs are for the motion up to a horizon, and along an
-    axis a difference that is above the bound at both ends is so on the way to t. The vertices of pairs that meet are
-    drawn back further, and no others; all of their pairs are tested again, since they no longer move in step with the
-    rest. It ends, for a vertex never moves on again, and nothing meets at x0.
+    and culled patches get it as an argument (position_error), and the error bounds of stars (``culling/stars``: OFF)
+    and of the filters of elements include it (``filters/axes/separation``: AXIS_ERROR, ALLOWED). Their proofs are for
+    the motion up to a horizon, and along an axis a difference that is above the bound at both ends is so on the way to
+    t, as is a turn whose three coefficients are. The vertices of pairs that meet are drawn back further, and no others;
+    all of their pairs are tested again, since they no longer move in step with the rest. It ends, for a vertex never
+    moves on again, and nothing meets at x0.
 
     vertices : ids of those that take part
     """
