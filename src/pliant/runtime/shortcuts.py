@@ -166,7 +166,7 @@ def _markup(_original: Any) -> Any:
     process were replaced and put back."""
 
     def markup(_scheme: Any, msg: str, color: str | None = None, style: str = "\033[1m") -> str:
-        return f"{color or ''}{style or ''}{msg}"
+        return f"{color or ''}{style or ''}{msg}\033[0m"
 
     return markup
 
@@ -177,7 +177,8 @@ def _broadcast(status: str) -> Any:
     def replacement(original: Any) -> Any:
         from numba.core import event
 
-        listeners, watch = getattr(event, "_registered"), event.TimingListener
+        listeners: Any = vars(event)["_registered"]
+        watch = event.TimingListener
 
         def tell(kind: str, data: Any = None, *rest: Any, **more: Any) -> None:
             listening = listeners.get(kind, ())
@@ -227,9 +228,16 @@ def _variables(_original: Any) -> Any:
 
 
 SHORTCUTS: tuple[Shortcut, ...] = (
-    Shortcut("numba.core.runtime.context", "NRTContext._call_incref_decref", ("3c6a1f1e08c2", "ca9f44df4256"), _count_arrays),
+    Shortcut(
+        "numba.core.runtime.context", "NRTContext._call_incref_decref", ("3c6a1f1e08c2", "ca9f44df4256"), _count_arrays
+    ),
     Shortcut("numba.core.typing.npydecl", "NumpyRulesArrayOperator.generic", ("4647f17d50ba",), _type_of_operator),
-    Shortcut("numba.core.codegen", "CPUCodeLibrary._optimize_functions", ("5dcbdd9e6718", "9439219fa946"), _optimize_functions),
+    Shortcut(
+        "numba.core.codegen",
+        "CPUCodeLibrary._optimize_functions",
+        ("5dcbdd9e6718", "9439219fa946"),
+        _optimize_functions,
+    ),
     Shortcut("llvmlite.ir.types", "Type.get_abi_size", ("01d00b21d2d6",), _size),
     Shortcut("llvmlite.ir.types", "Type.get_abi_alignment", ("0b15b89afc4e",), _size),
     Shortcut("numba.core.errors", "HighlightColorScheme._markup", ("5a002d7db106",), _markup),
