@@ -58,13 +58,13 @@ def test_cells_that_are_and_that_turn_inside_out(call: Call, solid: Path, tmp_pa
     assert "cell 0 is inverted or flat" in json.dumps(json.loads((tmp_path / "a.sarif").read_text("utf-8")))
 
 
-def test_cells_inside_out_are_counted_for_each_file(call: Call, solid: Path):
+def test_inverted_cells_are_counted_for_each_file(call: Call, solid: Path):
     """Such a file was called clean, and the run ended in 1."""
     np.savez(solid.with_name("flat.npz"), faces=FACES, frames=APART[None])
     ended = call("scan", "--each", solid, solid.with_name("flat.npz"), "--find", "intersections")
     assert ended.code == 1
     head, first, second = (line.split() for line in ended.out.splitlines()[:3])
-    assert head == ["contacts", "pairs", "inside", "out", "frames", "triangles", "sequence"]
+    assert head == ["contacts", "pairs", "inverted", "frames", "triangles", "sequence"]
     assert first == ["0", "0", "2", "4", "8", solid.as_posix()]
     assert second[:3] == ["clean", "1", "2"]
     assert "2 sequences: 1 clean, 0 contacts, 0 pairs and 2 cells inverted or flat in the others." in ended.out
