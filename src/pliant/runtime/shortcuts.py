@@ -90,8 +90,8 @@ def _is_number(type_: Any) -> bool:
 
 
 def _count_arrays(original: Any) -> Any:
-    """For every variable that is set or ends, numba takes its value apart to count the arrays in it, number by number:
-    a third of all instructions, which LLVM then removes."""
+    """For every variable that is set or ends, numba takes its value apart to count the arrays in it, number by number,
+    and LLVM removes that again. A third of all instructions took values apart."""
     numbers: dict[int, tuple[Any, bool]] = {}  # by identity, with what has it: a hash would take longer
 
     def count_arrays(context: Any, builder: Any, typ: Any, value: Any, funcname: Any) -> Any:
@@ -117,6 +117,8 @@ def _type_of_operator(original: Any) -> Any:
 
 class _Defined:
     """A module of LLVM whose functions are those that have a body."""
+
+    _module: Any
 
     def __init__(self, module: Any):
         object.__setattr__(self, "_module", module)
