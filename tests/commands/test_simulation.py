@@ -48,7 +48,7 @@ def test_time_steps_are_chosen(call: Call, files: Path):
     for word in ("2", "fast", "nan"):
         ended = call(*how, "--step", word)
         assert ended.code == 2
-        assert f"--step {word}: must be seconds, 1e-06 to 1, or the word adaptive" in ended.err
+        assert f"--step {word}: must be seconds, 1e-09 to 1, or the word adaptive" in ended.err
 
 
 def test_with_obstacles_and_pictures(call: Call, files: Path):

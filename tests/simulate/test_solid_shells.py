@@ -9,7 +9,7 @@ import pytest
 
 import pliant
 from pliant.scenes.shapes import icosphere
-from pliant.simulate import Chamber, Pin, Settings, Solid
+from pliant.simulate import Chamber, Pin, Solid
 from pliant.simulate.solids.chambers import chambers_of
 from tests.simulate.blocks import EXACT, FLOOR, block, material
 from tests.simulate.solids.plates import plate
@@ -60,7 +60,7 @@ def test_a_strip_bends_as_beams_do():
 
 @pytest.mark.parametrize("scheme", ["implicit", "explicit"])
 def test_a_ball_grows_with_pressure(scheme: str):
-    """As a thin sphere: by p r^2 (1 - nu) / 2 E t."""
+    """As a thin sphere: its strain is p r^3 (1 - nu) / 2 E t R^2, as a logarithm."""
     (faces, x), young, thick, p = ball(), 1e5, 2e-3, 200.0
     solid = Solid(
         {"triangle": faces}, x, materials=material(young, 0.3, damping=3e-3 if scheme == "explicit" else 0.0),
@@ -72,8 +72,8 @@ def test_a_ball_grows_with_pressure(scheme: str):
         frame = solid.step(10.0)
     else:
         frame = list(solid.frames(10, 50))[-1]
-    grown = np.linalg.norm(frame.positions, axis=1).mean() - 0.1
-    assert grown == pytest.approx(p * 0.1**2 * 0.7 / (2 * young * thick), rel=0.06)
+    r = np.linalg.norm(frame.positions, axis=1).mean()
+    assert np.log(r / 0.1) == pytest.approx(p * r**3 * 0.7 / (2 * young * thick * 0.1**2), rel=0.05)
     assert np.abs(solid.mass @ frame.velocities).max() < 1e-9
     assert frame.stats.balance.driven > 0.0
 
@@ -92,8 +92,8 @@ def test_gas_in_a_ball_is_neither_made_nor_lost():
     own = np.ascontiguousarray(frame.positions)
     inside = load.pressure(own)
     assert (inside + outside) * load.volume(own) == pytest.approx(2.0 * outside * volume, rel=1e-12)
-    grown = np.linalg.norm(frame.positions, axis=1).mean() - 0.1
-    assert grown == pytest.approx(inside * 0.1**2 * 0.7 / (2 * 1e6 * 1e-3), rel=0.06)
+    r = np.linalg.norm(frame.positions, axis=1).mean()
+    assert np.log(r / 0.1) == pytest.approx(inside * r**3 * 0.7 / (2 * 1e6 * 1e-3 * 0.1**2), rel=0.05)
 
 
 def test_chambers_are_found():
@@ -107,7 +107,7 @@ def test_chambers_are_found():
     for wrong in ({}, {"pressure": 1.0, "gas": 1.0}, {"pressure": 1.0, "ambient": -1.0}):
         with pytest.raises(pliant.MeshError):
             Chamber(**wrong)
-    for wrong, text in ((Chamber(pressure=1.0, faces=[(0, 1, 999)]), "vertex 999"), ("air", "air")):
+    for wrong, text in ((Chamber(pressure=1.0, faces=[(0, 1, 999)]), "vertex 999"), ("air", "pressure")):
         with pytest.raises(pliant.MeshError, match=text):
             Solid(both, x, shell_thickness=0.01, pressure=wrong)
     own = Chamber(pressure=lambda t: 10.0 * t, faces=faces + len(x) - 2 * len(y))
@@ -132,7 +132,7 @@ def test_a_strip_is_folded_and_stays_so():
     metal = material(2e8, 0.3, law="Hencky", yield_stress=5e5, hardening=1e6)
     solid = Solid(
         cells, x, materials=metal, shell_thickness=5e-3, pins=Pin(np.concatenate(ends), path), gravity=NONE,
-        obstacles=FLOOR, settings=Settings(step=0.01, newton=20),
+        obstacles=FLOOR, settings=dataclasses.replace(EXACT, step=0.01),
     )  # fmt: skip
     before = solid.frame().scene
     for frame in solid.frames(12, 100):
@@ -142,4 +142,4 @@ def test_a_strip_is_folded_and_stays_so():
     assert len(solid.plastic_strain) == 12
     balance = frame.stats.balance
     assert balance.plastic > 0.5 * balance.driven
-    assert frame.stats.energies.total + balance.lost == pytest.approx(0.0, abs=0.01 * balance.driven)
+    assert frame.stats.energies.total + balance.lost == pytest.approx(0.0, abs=1e-4 * balance.driven)
