@@ -9,13 +9,15 @@ import numpy as np
 from pliant.runtime.clocks import Clock
 from pliant.untangling.judging import Limits, areas, within_limits
 from pliant.untangling.lifting import Whole
+from pliant.untangling.parting import parted
 from pliant.untangling.plans import Reached, by_fairing, by_regions
 from pliant.untangling.returning import FAR, NEAR, brought_back
 from pliant.untangling.sides import wrong_side
 from pliant.untangling.window import Window
 
-FAIRING, REGIONS, BOTH = "fairing", "regions", "fairing before regions"
+FAIRING, REGIONS, BOTH, PARTED = "fairing", "regions", "fairing before regions", "objects parted before regions"
 NEAR_ENOUGH = 1.5  # sizes: no vertex moved further, so no other plan is tried
+MOST_AREA = 0.1  # change of the whole area of a window, as a share of it: what is beyond does not count
 
 
 class Outcome(NamedTuple):
@@ -47,14 +49,14 @@ def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome
         return given
     partial, tangled_least = None, given.pairs
     faired = window.x
-    for plan in (FAIRING, REGIONS, BOTH):
-        if clock.is_over or (best.pairs == 0 and (_is_good(best) or plan == BOTH)):
+    for plan in (FAIRING, REGIONS, BOTH, PARTED):
+        if clock.is_over or (best.pairs == 0 and (_is_good(best) or plan in (BOTH, PARTED))):
             break
+        reached = _reached(plan, window, whole, clock, faired)
+        if reached is None:
+            continue
         if plan == FAIRING:
-            reached = by_fairing(window, whole, clock)
             faired = reached.x
-        else:
-            reached = by_regions(window, whole, clock, faired if plan == BOTH else window.x)
         if reached.pairs:  # brought back only where nothing else is left: that takes longest of all
             if reached.pairs < tangled_least:
                 partial, tangled_least = (reached, plan), reached.pairs
@@ -63,6 +65,16 @@ def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome
     if best.pairs and partial is not None:
         best = _better(best, _tried(window, whole, limits, *partial, clock), given)
     return best
+
+
+def _reached(plan: str, window: Window, whole: Whole, clock: Clock, faired: np.ndarray) -> Reached | None:
+    """What a plan comes to; None where it has nothing to do."""
+    if plan == FAIRING:
+        return by_fairing(window, whole, clock)
+    if plan != PARTED:
+        return by_regions(window, whole, clock, faired if plan == BOTH else window.x)
+    start = parted(window, window.x, clock)
+    return None if np.array_equal(start, window.x) else by_regions(window, whole, clock, start)
 
 
 def _is_good(outcome: Outcome) -> bool:
@@ -87,11 +99,21 @@ def _tried(window: Window, whole: Whole, limits: Limits, reached: Reached, plan:
         pairs = window.count(back)
         if not (is_free and pairs) or clock.is_over:
             break
+    if is_free and not pairs and not keeps_area(faces, window.x, back):
+        back = reached.x  # shrunk on the way back: better further away than that
     x = within_limits(faces, window.x, back, limits)
+    if not keeps_area(faces, window.x, x):
+        return None
     if not np.array_equal(x, back):
         pairs = window.count(x)
     moved = float((np.linalg.norm(x - window.x, axis=1) / window.size).max(initial=0.0))
     return Outcome(x, pairs, _wrong(window, whole, x), moved, plan)
+
+
+def keeps_area(faces: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
+    """The whole area is much the same."""
+    given = float(areas(faces, before).sum())
+    return abs(float(areas(faces, after).sum()) - given) <= MOST_AREA * given
 
 
 def _wrong(window: Window, whole: Whole, x: np.ndarray) -> int:

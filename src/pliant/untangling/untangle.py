@@ -32,7 +32,7 @@ def untangle(
     outside_of: Any = None,
     reference: Any = None,
     max_move: float | None = None,
-    max_distortion: float = 10.0,
+    max_distortion: float = 4.0,
     seconds: float = 60.0,
     threads: int | None = None,
     progress: Progress | bool | None = None,
