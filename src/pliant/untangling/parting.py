@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pliant.runtime.clocks import Clock
@@ -13,9 +15,9 @@ _LATTICE = np.stack(np.meshgrid(*[(-1.0, 0.0, 1.0)] * 3, indexing="ij"), axis=-1
 _DIRECTIONS = np.array([way / np.linalg.norm(way) for way in _LATTICE if way.any()])
 
 
-def parted(window: Window, x: np.ndarray, clock: Clock) -> np.ndarray:
+def parted(window: Window, x: np.ndarray, furthest: float, clock: Clock) -> np.ndarray:
     """(n, 3) objects that meet others moved away from all of them, one after the other, the one with most pairs first,
-    by the shortest way out that is found; those with a vertex that is held stay."""
+    by the shortest way out that is found, none beyond the furthest; those with a vertex that is held stay."""
     label = window.sides.objects
     of_face, stays = label[window.mesh._faces[:, 0]], np.zeros(int(label.max(initial=-1)) + 1, bool)
     stays[label[window.held & (label >= 0)]] = True
@@ -26,7 +28,7 @@ def parted(window: Window, x: np.ndarray, clock: Clock) -> np.ndarray:
         if not times.any() or clock.is_over:
             break
         one = int(times.argmax())
-        way = _way_out(window, x, of_face, one, clock)
+        way = _way_out(window, x, of_face, one, furthest, clock)
         if way is not None:
             x = np.where((label == one)[:, None], x + way, x)
         stays[one] = True  # each has one turn
@@ -39,7 +41,9 @@ def _pairs_of_objects(window: Window, x: np.ndarray, of_face: np.ndarray) -> np.
     return met[met[:, 0] != met[:, 1]]
 
 
-def _way_out(window: Window, x: np.ndarray, of_face: np.ndarray, one: int, clock: Clock) -> np.ndarray | None:
+def _way_out(
+    window: Window, x: np.ndarray, of_face: np.ndarray, one: int, furthest: float, clock: Clock
+) -> np.ndarray | None:
     """(3,) the least translation found after which an object meets no other one; None where none is."""
     mine = window.sides.objects == one
     unit = float(window.size[mine].mean())
@@ -50,7 +54,7 @@ def _way_out(window: Window, x: np.ndarray, of_face: np.ndarray, one: int, clock
     below = 0.0
     for distance in unit * _FIRST * _FURTHER ** np.arange(_DISTANCES):
         for direction in _DIRECTIONS:
-            if clock.is_over:
+            if clock.is_over or distance > furthest:
                 return None
             if is_free(distance * direction):
                 return _shortened(is_free, direction, below, float(distance))
@@ -58,7 +62,7 @@ def _way_out(window: Window, x: np.ndarray, of_face: np.ndarray, one: int, clock
     return None
 
 
-def _shortened(is_free, direction: np.ndarray, low: float, high: float) -> np.ndarray:
+def _shortened(is_free: Callable[[np.ndarray], bool], direction: np.ndarray, low: float, high: float) -> np.ndarray:
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if is_free(middle * direction) else (middle, high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,11 +32,23 @@ _AIM = 0.8  # of the limit: what areas are restored to
 _MOST_AIM = 0.2  # however large the limit is
 
 
+class Manner(NamedTuple):
+    """How steps are taken.
+
+    keeps : what is tangled at the start stays where it is
+    bounded : what a step would take beyond the limits rests
+    near : median sizes, within which something is looked for that may be met
+    """
+
+    keeps: bool = False
+    bounded: bool = False
+    near: float = NEAR
+
+
 def brought_back(
-    window: Window, x: np.ndarray, limits: Limits, clock: Clock, keeps: bool = False, near: float = NEAR
+    window: Window, x: np.ndarray, limits: Limits, clock: Clock, manner: Manner | None = None
 ) -> np.ndarray:
-    """(n, 3) as near to what was given as steps get that are proven free of contact; what is tangled at x stays where
-    it is, if so wanted.
+    """(n, 3) as near to what was given as steps get that are proven free of contact.
 
     Each step goes straight towards what was given, or smooths what is left of the way; then edges get back towards the
     lengths that they had, and faces towards their areas. So what is blocked slides along what blocks it, and neither
@@ -43,7 +56,7 @@ def brought_back(
     """
     if np.array_equal(x, window.x):
         return x
-    way = _Way(window, x, limits, clock, keeps, near)
+    way = _Way(window, x, limits, clock, manner or Manner())
     if way.come_nearer():
         way.polish()
         way.relax()
@@ -53,12 +66,12 @@ def brought_back(
 class _Way:
     """The way back of one window: x is where it is."""
 
-    def __init__(self, window: Window, x: np.ndarray, limits: Limits, clock: Clock, keeps: bool, near: float) -> None:
+    def __init__(self, window: Window, x: np.ndarray, limits: Limits, clock: Clock, manner: Manner) -> None:
         self.x = x.copy()
-        self._window, self._clock, self._keeps, self._near = window, clock, keeps, near
+        self._window, self._clock, self._manner = window, clock, manner
         self._areas = FaceAreas.of(window.mesh._faces, window.x)
-        self._limit, self._rests = limits.max_distortion, np.zeros(len(x), bool)
-        self._wanted = min(_AIM * self._limit, _MOST_AIM)
+        self._limit, self._rests = limits.max_distortion if manner.bounded else np.inf, np.zeros(len(x), bool)
+        self._wanted = min(_AIM * limits.max_distortion, _MOST_AIM)
         self._steps, self._rows = self._around((x != window.x).any(axis=1))
 
     def come_nearer(self) -> bool:
@@ -94,9 +107,9 @@ class _Way:
 
     def _around(self, mask: np.ndarray) -> tuple[_Steps, np.ndarray]:
         """Steps of the part around what may have to move, and the numbers of its vertices."""
-        part, rows, faces = part_around(self._window, self.x, mask, self._near)
+        part, rows, faces = part_around(self._window, self.x, mask, self._manner.near)
         areas = FaceAreas(self._areas.area[faces], self._areas.scale[faces])
-        return _Steps(part, areas, self._wanted, self._keeps), rows
+        return _Steps(part, areas, self._wanted, self._manner.keeps), rows
 
     def _go(self, aim_of: Callable[[Window, np.ndarray], np.ndarray], sweeps: int) -> None:
         """A step; vertices whose faces it would take beyond the limit do not take part, nor do those around."""
@@ -125,6 +138,8 @@ class _Steps:
     def taken_beyond(self, limit: float, before: np.ndarray, after: np.ndarray) -> np.ndarray:
         """(n,) bool: corners of faces whose area has changed by more than the limit, and less before."""
         faces, out = self.window.mesh._faces, np.zeros(len(after), bool)
+        if limit == np.inf:
+            return out
         changes = self._areas.changes(faces, after)
         rows = np.flatnonzero(changes > limit)
         if len(rows):

@@ -11,7 +11,7 @@ from pliant.untangling.judging import Limits, areas, within_limits
 from pliant.untangling.lifting import Whole
 from pliant.untangling.parting import parted
 from pliant.untangling.plans import Reached, by_fairing, by_regions
-from pliant.untangling.returning import FAR, NEAR, brought_back
+from pliant.untangling.returning import FAR, NEAR, Manner, brought_back
 from pliant.untangling.sides import wrong_side
 from pliant.untangling.window import Window
 
@@ -52,7 +52,7 @@ def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome
     for plan in (FAIRING, REGIONS, BOTH, PARTED):
         if clock.is_over or (best.pairs == 0 and (_is_good(best) or plan in (BOTH, PARTED))):
             break
-        reached = _reached(plan, window, whole, clock, faired)
+        reached = _reached(plan, window, whole, limits, clock, faired)
         if reached is None:
             continue
         if plan == FAIRING:
@@ -67,13 +67,15 @@ def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome
     return best
 
 
-def _reached(plan: str, window: Window, whole: Whole, clock: Clock, faired: np.ndarray) -> Reached | None:
+def _reached(
+    plan: str, window: Window, whole: Whole, limits: Limits, clock: Clock, faired: np.ndarray
+) -> Reached | None:
     """What a plan comes to; None where it has nothing to do."""
     if plan == FAIRING:
         return by_fairing(window, whole, clock)
     if plan != PARTED:
         return by_regions(window, whole, clock, faired if plan == BOTH else window.x)
-    start = parted(window, window.x, clock)
+    start = parted(window, window.x, limits.max_move, clock)
     return None if np.array_equal(start, window.x) else by_regions(window, whole, clock, start)
 
 
@@ -93,21 +95,27 @@ def _tried(window: Window, whole: Whole, limits: Limits, reached: Reached, plan:
     """What a plan reached, brought back, without what is beyond the limits; None where nothing is left of it."""
     if np.array_equal(reached.x, window.x):
         return None
-    faces, is_free, back, pairs = window.mesh._faces, reached.pairs == 0, reached.x, 0
-    for near in (NEAR, FAR):  # what is further away is not looked at on the way
-        back = brought_back(window, reached.x, limits, clock, not is_free, near)
-        pairs = window.count(back)
-        if not (is_free and pairs) or clock.is_over:
+    faces, found = window.mesh._faces, []
+    for bounded in (False, True):  # bounded, a way is longer, and ends further away
+        back = _back(window, limits, reached, clock, bounded)
+        x = within_limits(faces, window.x, back, limits)
+        if keeps_area(faces, window.x, x):
+            moved = float((np.linalg.norm(x - window.x, axis=1) / window.size).max(initial=0.0))
+            found.append(Outcome(x, window.count(x), _wrong(window, whole, x), moved, plan))
+        if np.array_equal(x, back) or clock.is_over:
             break
-    if is_free and not pairs and not keeps_area(faces, window.x, back):
-        back = reached.x  # shrunk on the way back: better further away than that
-    x = within_limits(faces, window.x, back, limits)
-    if not keeps_area(faces, window.x, x):
-        return None
-    if not np.array_equal(x, back):
-        pairs = window.count(x)
-    moved = float((np.linalg.norm(x - window.x, axis=1) / window.size).max(initial=0.0))
-    return Outcome(x, pairs, _wrong(window, whole, x), moved, plan)
+    return min(found, key=lambda one: one.rank, default=None)
+
+
+def _back(window: Window, limits: Limits, reached: Reached, clock: Clock, bounded: bool) -> np.ndarray:
+    """What was reached, brought back; bounded: no step takes a face beyond the limits."""
+    is_free, back = reached.pairs == 0, reached.x
+    for near in (NEAR, FAR):  # what is further away is not looked at on the way
+        back = brought_back(window, reached.x, limits, clock, Manner(not is_free, bounded, near))
+        if not is_free or clock.is_over or not window.count(back):
+            break
+    # Shrunk on the way back: better further away than that.
+    return back if not is_free or keeps_area(window.mesh._faces, window.x, back) else reached.x
 
 
 def keeps_area(faces: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
