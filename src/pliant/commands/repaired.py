@@ -140,7 +140,7 @@ def say(run: Run, scene: Scene, done: Done) -> None:
     run.say(_frames_table(done) if len(scene) > 1 else _table(scene, done))
     run.say(_moved_words(scene, done), _side_words(done))
     if subject.has_solids:
-        run.say("Vertices inside of the solids stay: look for cells inside out with pliant scan.", style="bold")
+        run.say("Vertices inside of the solids stay: look for inverted cells with pliant scan.", style="bold")
     left = sum(len(frame.unfixable) for frame in done.frames)
     if left:
         run.say(f"{count(left, 'pair')} cannot be fixed: all of their vertices are fixed.", style="bold")
