@@ -14,6 +14,7 @@ from pliant.simulate import MATERIALS, Cloth, Keyframes, Obstacle, Pin, Seam, Se
 from pliant.simulate.contacts import near_links
 from pliant.simulate.joints import STITCH
 from pliant.simulate.model import CONTACT_STIFFNESS
+from pliant.simulate.scene import warn_of_tearing
 from pliant.simulate.stepping import Stepper
 from pliant.simulate.welding import weld
 from tests.simulate.sheets import ball, sheet
@@ -408,7 +409,7 @@ def test_bad_meshes_and_starts_are_named():
     with pytest.raises(pliant.OptionError, match="units='yd'"):
         Settings(units="yd")
     torn = Cloth(faces, x, pins=Pin([0], lambda time: np.zeros((2, 3))))
-    with pytest.raises(pliant.ShapeError, match=r"path\(0.01\) has shape \(2, 3\)"):
+    with pytest.raises(pliant.ShapeError, match=r"path\(0.01\) of pin 0 has shape \(2, 3\)"):
         torn.step(0.01)
 
 
@@ -454,3 +455,13 @@ def test_pins_that_are_torn_apart_are_named():
     cloth = Cloth(faces, x, pins=pins)
     with pytest.warns(UserWarning, match=r"torn apart between pin .*: face \d+ is stretched 1\d"):
         list(cloth.frames(12, 100.0))
+
+
+def test_the_pin_at_the_other_end_is_named():
+    """Only faces at one of them were torn: 'torn apart between pin 0', and no other."""
+    faces, x = sheet(5, 5, 1.0)
+    stretch = np.where((faces == 0).any(axis=1), 11.0, 1.0)
+    for pins, where in (([Pin([0]), Pin([35])], "apart between pin 0 and pin 1"), ([0], "at pin 0"), ([], ""), ([35], "at pin 0")):
+        cloth = Cloth(faces, x, pins=pins or None)
+        with pytest.warns(UserWarning, match=rf"the cloth is torn{where and ' ' + where}: face \d+ is stretched 11 times"):
+            assert warn_of_tearing(cloth._scene, cloth._own, stretch)

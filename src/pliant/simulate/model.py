@@ -83,5 +83,8 @@ def resolver_of(model: Model, tuning: Tuning | None, threads: int | None) -> Res
         scene.mesh, inverse_mass=inverse, thickness=model.rubbing.thickness, friction=scene.frictions,
         objects=scene.objects, pinched=model.settings.pinched, tuning=tuning, threads=threads,
     )  # fmt: skip
-    resolver._starts.advice = "Move them apart in x first"
+    resolver._starts.advice = (
+        "pliant.check lists them, of the mesh and the frame().scene of the simulation; pliant.untangle moves them apart"
+    )
+    resolver._starts.named = scene.pairs_of_faces
     return resolver

@@ -20,7 +20,7 @@ from pliant.simulate.frames import Frame
 from pliant.simulate.links import no_links
 from pliant.simulate.model import Model, gravity_of, resolver_of, rubbing_of, wind_of
 from pliant.simulate.scene import Scene, warn_of_size
-from pliant.simulate.settings import Settings
+from pliant.simulate.settings import Settings, settings_of
 from pliant.simulate.simulation import Simulation
 from pliant.simulate.solids.account import SolidAccount
 from pliant.simulate.solids.building import LEAST_THICKNESS, physics_of, pressure_of
@@ -99,7 +99,7 @@ class Solid(Simulation):
         expect("simulate")
         choose(contact, "contact", ("resolve",))
         choose(scheme, "scheme", ("implicit",))
-        self.settings = Settings() if settings is None else settings
+        self.settings = settings_of(settings)
         own, x = as_volume(mesh), as_positions(x, "x").copy()
         own.require_in_range(len(x))
         self.cells, self.interior = own, bool(interior)
