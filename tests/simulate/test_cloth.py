@@ -461,7 +461,14 @@ def test_the_pin_at_the_other_end_is_named():
     """Only faces at one of them were torn: 'torn apart between pin 0', and no other."""
     faces, x = sheet(5, 5, 1.0)
     stretch = np.where((faces == 0).any(axis=1), 11.0, 1.0)
-    for pins, where in (([Pin([0]), Pin([35])], "apart between pin 0 and pin 1"), ([0], "at pin 0"), ([], ""), ([35], "at pin 0")):
+    for pins, where in (
+        ([Pin([0]), Pin([35])], "apart between pin 0 and pin 1"),
+        ([0], "at pin 0"),
+        ([], ""),
+        ([35], "at pin 0"),
+    ):
         cloth = Cloth(faces, x, pins=pins or None)
-        with pytest.warns(UserWarning, match=rf"the cloth is torn{where and ' ' + where}: face \d+ is stretched 11 times"):
+        with pytest.warns(
+            UserWarning, match=rf"the cloth is torn{where and ' ' + where}: face \d+ is stretched 11 times"
+        ):
             assert warn_of_tearing(cloth._scene, cloth._own, stretch)

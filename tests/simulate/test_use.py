@@ -119,9 +119,14 @@ SHEET = sheet(2, 2, 0.3)
         ),
         (lambda: Cloth(*SHEET, obstacles=[SHEET]), "but obstacle 0 is a tuple"),
         (lambda: Cloth(*SHEET, settings={"step": 0.01}), r"must be pliant\.simulate\.Settings\(\.\.\.\), not a dict"),
-        (lambda: Cloth(*SHEET, obstacles=[Obstacle(*SHEET), Obstacle(*SHEET, lambda time: SHEET[1][:2])]).step(0.01),
-         r"path\(0\.01\) of obstacle 1 has shape \(2, 3\), but it has 9 vertices"),
-        (lambda: Cloth(*SHEET, pins=Pin([3], lambda time: [[np.nan] * 3])).step(0.01), r"path\(0\.01\) of pin 0\[0, 0\] is nan"),
+        (
+            lambda: Cloth(*SHEET, obstacles=[Obstacle(*SHEET), Obstacle(*SHEET, lambda time: SHEET[1][:2])]).step(0.01),
+            r"path\(0\.01\) of obstacle 1 has shape \(2, 3\), but it has 9 vertices",
+        ),
+        (
+            lambda: Cloth(*SHEET, pins=Pin([3], lambda time: [[np.nan] * 3])).step(0.01),
+            r"path\(0\.01\) of pin 0\[0, 0\] is nan",
+        ),
     ],
 )
 def test_errors_say_what_is_wrong(make, named: str):

@@ -84,9 +84,8 @@ class Scene(NamedTuple):
         coefficient = [np.full(len(x), -1.0)]
         for number, obstacle in enumerate(obstacles):
             if not isinstance(obstacle, Obstacle):
-                raise OptionError(
-                    f"obstacles must be of pliant.simulate.Obstacle, but obstacle {number} is a {type(obstacle).__name__}"
-                )
+                kind = type(obstacle).__name__
+                raise OptionError(f"obstacles must be of pliant.simulate.Obstacle, but obstacle {number} is a {kind}")
             count = len(obstacle.x)
             groups.append((np.arange(begin, begin + count), obstacle.path))
             names[next_label] = f"obstacle {number}"
@@ -191,10 +190,7 @@ def warn_of_tearing(scene: Scene, own: TriMesh, stretch: np.ndarray) -> bool:
         pins = [(own.components[group] == components).any() for group, _ in scene.groups[: scene.pin_count]]
     named = " and ".join(f"pin {number}" for number in np.flatnonzero(pins)[:5])
     where = f" apart between {named}" if sum(pins) > 1 else f" at {named}" if named else ""
-    warn(
-        f"the cloth is torn{where}: face {worst} is stretched "
-        f"{stretch[worst]:.3g} times"
-    )
+    warn(f"the cloth is torn{where}: face {worst} is stretched {stretch[worst]:.3g} times")
     return True
 
 
