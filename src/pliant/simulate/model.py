@@ -12,7 +12,7 @@ from pliant.mesh.triangles import TriMesh
 from pliant.response.closest import loose_vertices
 from pliant.response.resolver import Resolver
 from pliant.runtime.arrays import ShapeError, as_floats, as_number
-from pliant.simulate.contacts import Rubbing
+from pliant.simulate.contacts import CONTACT_STIFFNESS, Rubbing
 from pliant.simulate.links import Links
 from pliant.simulate.materials import Material
 from pliant.simulate.scene import Scene
@@ -21,7 +21,6 @@ from pliant.simulate.terms import Body
 from pliant.simulate.welding import sewn_together
 
 LEAST_THICKNESS = 0.15  # of the mean edge, where none is given: thinner cloth costs more rounds
-CONTACT_STIFFNESS = 0.5  # of the elements'
 
 
 class Model(NamedTuple):
