@@ -49,8 +49,8 @@ def write(path: str | os.PathLike[str], mesh: FileMesh | Any, cells: Mapping[str
     boundary is written, with a warning. .stl, .glb and USD round to float32; all others keep every bit.
     """
     path = Path(path)
-    mesh = mesh if isinstance(mesh, FileMesh) and cells is None else as_mesh(mesh, cells)
     require_ending(path)
+    mesh = mesh if isinstance(mesh, FileMesh) and cells is None else as_mesh(mesh, cells)
     ending = path.suffix.lower()
     if ending in _SURFACES or ending in USD:
         if solids_of(mesh):
