@@ -41,6 +41,9 @@ def read_state(path: Any, budget: int | None, like: dict[str, np.ndarray], faces
     """A checkpoint whose arrays have the shapes of these, of a scene with these faces."""
     state = read_checkpoint(path, budget, tuple(like))
     fits = all(_is_like(name, state[name], now) for name, now in like.items())
+    grown = [state[name] for name in like if name.startswith(GROWING)]  # a table of pairs of features: ids of vertices
+    fits &= all(len(array) == len(grown[0]) for array in grown)
+    fits &= all(((array >= 0) & (array < len(state["positions"]))).all() for array in grown if array.dtype.kind == "i")
     if not fits or not np.array_equal(state["faces"], faces):
         raise FileError(f"{path} is a checkpoint of another scene")
     for name in (*like, "time"):

@@ -109,7 +109,7 @@ class Solid(Breakable):
         tuning: Tuning | None = None,
         threads: int | None = None,
     ) -> None:
-        expect("simulate")
+        expect("solids")
         how = Scheme.of(scheme, contact, interior, tuning, threads)
         self.settings = how.settings if settings is None else settings
         own, x = as_volume(mesh), as_positions(x, "x").copy()

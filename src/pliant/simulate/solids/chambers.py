@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import MeshError, OptionError, as_indices, as_number
 from pliant.simulate.rows import Rows
 from pliant.simulate.settings import Settings
 from pliant.simulate.solids.building import part_of
 from pliant.simulate.solids.pressure import Amount, Pressure
+from pliant.simulate.solids.shells import faces_of_shells
 
 AMBIENT = 101325.0  # N/m2
 MOST_PRESSURE, MOST_GAS = 1e12, 1e15
@@ -98,15 +100,15 @@ def chambers_of(mesh: VolumeMesh, x: np.ndarray) -> list[np.ndarray]:
     MeshError
         Where there are none.
     """
-    found = [walls[:, ::-1] for walls in _components(part_of(mesh, False)) if _volume(x[walls]) < 0.0]
-    found += [walls for walls in _components(part_of(mesh, True)) if _is_closed(walls)]
+    found = [walls[:, ::-1] for walls in _components(part_of(mesh, False).surface()) if _volume(x[walls]) < 0.0]
+    # Not the surface of shells: where two of them have a triangle in common, at the rim of two sheets, both are walls.
+    found += [walls for walls in _components(TriMesh(faces_of_shells(mesh))) if _is_closed(walls)]
     if not found:
         raise MeshError("pressure= needs a closed cavity or closed shells, and the solid has none")
     return [np.ascontiguousarray(walls) for walls in found]
 
 
-def _components(mesh: VolumeMesh) -> list[np.ndarray]:
-    surface = mesh.surface()
+def _components(surface: TriMesh) -> list[np.ndarray]:
     faces = surface._faces
     labels = surface.components[faces[:, 0]]
     return [faces[labels == label] for label in np.unique(labels)]

@@ -43,8 +43,6 @@ class Elastic(Stiff, Protocol):
         """Add the gradient of its energy at x, (n, 3), at the end of a step of so many seconds."""
         ...
 
-    def energies(self, x: np.ndarray, step: float) -> tuple[float, float]: ...
-
     def accept(self, x: np.ndarray) -> None: ...
 
 
@@ -82,7 +80,7 @@ class Explicit:
     ) -> None:  # fmt: skip
         self._terms, self._inverse, self._pool = tuple(terms), inverse_mass[:, None], pool
         self._drag, self._meet = drag, meet
-        self.viscous = 0.0  # J, dissipated by damping in the last step
+        self.damped = np.empty(0)  # (n, 3), the part of damping in the last gradient
 
     def stable_step(self, x: np.ndarray) -> float:
         """Seconds up to which steps are stable at x, (n, 3): a bound that is proved for small vibrations about x."""
@@ -144,12 +142,17 @@ class Explicit:
             met = self._meet(at.x, x1, seconds)
             half += (met - x1) / seconds
             x1 = met
-        gradient, self.viscous = np.zeros_like(x1), 0.0
+        gradient, self.damped = np.zeros_like(x1), np.zeros_like(x1)
         for term in self._terms:
             term.begin(at.x)
-            term.add_gradient(x1, seconds, gradient)
             if term.damping > 0.0:
-                self.viscous += 2.0 * term.energies(x1, seconds)[1]
+                both, elastic = np.zeros_like(x1), np.zeros_like(x1)
+                term.add_gradient(x1, seconds, both)
+                term.add_gradient(x1, np.inf, elastic)
+                gradient += both
+                self.damped += both - elastic
+            else:
+                term.add_gradient(x1, seconds, gradient)
             term.accept(x1)
         v1 = half + 0.5 * seconds * self._inverse * (push - gradient)
         v1[~fixed] /= 1.0 + 0.5 * seconds * self._drag

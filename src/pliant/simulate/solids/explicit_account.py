@@ -26,14 +26,14 @@ _VISCOUS, _CONTACT, _PINS, _LOADS, _ELASTIC, _ENDS = range(6)
 
 class Taken(NamedTuple):
     """A step of n vertices that has been taken: at its start and at its end positions, velocities, gradients of what is
-    stored (plastic flow and damping with it) and of loads, all (n, 3); viscous : J, dissipated by damping."""
+    stored (plastic flow with it), of loads and of damping, all (n, 3)."""
 
     seconds: float
     x: tuple[np.ndarray, np.ndarray]
     v: tuple[np.ndarray, np.ndarray]
     stored: tuple[np.ndarray, np.ndarray]
     loads: tuple[np.ndarray, np.ndarray]
-    viscous: float
+    damped: tuple[np.ndarray, np.ndarray]
 
 
 class ExplicitAccount:
@@ -58,11 +58,11 @@ class ExplicitAccount:
         mass, inverse = self._mass[:, None], self._inverse[:, None]
         is_free = self._inverse > 0.0
         weight, way = mass * self._gravity, x1 - x0
-        forces = [weight - stored - loads for stored, loads in zip(step.stored, step.loads)]
+        forces = [weight - sum(parts) for parts in zip(step.stored, step.loads, step.damped)]
         # Velocities in the middle, as forces alone change them, and as they were.
         free, met = v0 + 0.5 * h * inverse * forces[0], way / h
         out = np.array(spent)
-        out[_VISCOUS] += step.viscous
+        out[_VISCOUS] += 0.5 * np.vdot(step.damped[0] + step.damped[1], way)
         gained = 0.5 * mass * (met**2 - free**2) - 0.5 * forces[0] * (way - h * free)
         out[_CONTACT] -= gained[is_free].sum()
         both, fixed = 0.5 * (forces[0] + forces[1]), ~is_free
@@ -82,7 +82,7 @@ class ExplicitAccount:
         scale = self._settings.scale**-2  # kg m2/s2 from those of the units
         fall = -float(np.einsum("i,ij,j->", self._mass, x, self._gravity, optimize=False))
         energies = Energies(scale * kinetic_energy(self._mass, v), scale * elastic, 0.0, scale * fall)
-        numerical = work - elastic - plastic - viscous - ends
+        numerical = work - elastic - plastic - ends
         of = (scale * np.array((plastic, viscous, contact, pins - loads, numerical))).tolist()
         count = 0 if self._watched is None else len(inverted(self._watched, x))
         return Closed(energies, self._stretch(x), spent, Balance(*of), count)

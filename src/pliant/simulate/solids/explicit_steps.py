@@ -22,8 +22,8 @@ from pliant.simulate.stepping import Made, State
 class ExplicitStepper:
     """Makes steps of a model, as ``Stepper`` does.
 
-    The memory of its states is that of the lasting terms, gradients of all terms and of the loads alone at the end of
-    the last step, and that of what it meets.
+    The memory of its states is that of the lasting terms, gradients at the end of the last step (of all terms, of the
+    loads alone, of damping alone), and that of what it meets.
     """
 
     def __init__(self, model: Model, account: ExplicitAccount, meeting: Meeting, pool: ThreadPool) -> None:
@@ -45,7 +45,7 @@ class ExplicitStepper:
         """Where the simulation starts, at rest."""
         body, scene = self.model.body, self.model.scene
         x, v = scene.x[: len(body.mass)].copy(), np.zeros((len(body.mass), 3))
-        gradients = self._scheme.start(x, v).gradient, self._of_loads(x)
+        gradients = self._scheme.start(x, v).gradient, self._of_loads(x), np.zeros_like(x)
         memory = *(term.memory for term in body.lasting), gradients, self._meeting.memory
         return State(scene.x.copy(), v, 0.0, 0, np.ones(len(scene.groups)), memory, self._account.spent)
 
@@ -69,7 +69,7 @@ class ExplicitStepper:
         self._remember(state)
         for load in body.loads:
             load.at(end)
-        gradient, of_loads = state.memory[len(body.lasting)]
+        gradient, of_loads, damped = state.memory[len(body.lasting)]
         aimed = state.x.copy()
         self._driven.aim(aimed, end, state.pace)
         self._ends, self._clock = (state.x, aimed), 0.0
@@ -79,15 +79,14 @@ class ExplicitStepper:
         )  # fmt: skip
         met, loads = self._met, self._of_loads(after.x)
         assert met is not None
-        stored = gradient - of_loads, after.gradient - loads
-        taken = Taken(
-            seconds, (before.x, after.x), (before.v, after.v), stored, (of_loads, loads), self._scheme.viscous
-        )  # fmt: skip
-        spent = self._account.after(state.spent, taken)
+        gradients = after.gradient, loads, self._scheme.damped
+        stored = gradient - of_loads - damped, after.gradient - loads - self._scheme.damped
+        ends = (before.x, after.x), (before.v, after.v), stored, (of_loads, loads), (damped, self._scheme.damped)
+        spent = self._account.after(state.spent, Taken(seconds, *ends))
         pace = self._driven.next_pace(
             state.pace, np.array([met.shares.get(label, 1.0) for label in model.scene.names])
         )  # fmt: skip
-        memory = *(term.memory for term in body.lasting), (after.gradient, loads), self._meeting.memory
+        memory = *(term.memory for term in body.lasting), gradients, self._meeting.memory
         made = State(met.positions, after.v, end, state.steps + 1, pace, memory, spent)
         self._sums += (1, met.contacts, met.rounds, 0.0, 0.0)
         away = met.positions - aimed
