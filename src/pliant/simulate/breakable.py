@@ -20,7 +20,8 @@ from pliant.simulate.solids.changing.fresh import FreshSplits
 from pliant.simulate.solids.changing.saving import NAMES, arrays_of, restored
 from pliant.simulate.solids.changing.simulated import Broken, Changing, Moment, apart
 from pliant.simulate.solids.schemes import Scheme, model_of, stepper_of
-from pliant.simulate.stepping import State
+from pliant.simulate.stepping import State, Steps
+from pliant.simulate.terms import Memory
 
 
 class Setup(NamedTuple):
@@ -60,16 +61,17 @@ class Breakable(Simulation):
 
     def _advance(self, seconds: float) -> Frame:
         """Steps that make up so many seconds; after a change by another stepper, which has its own lengths."""
+        goes_on = False
         while True:
             stepper, left = self._stepper, seconds
-            for part, is_last in stepper.lengths(lambda: self._state, seconds):
+            for part, is_last in stepper.lengths(lambda: self._state, seconds, goes_on):
                 frame = self._step_by(part, is_last or self._watch is not None)
                 if is_last:
                     return frame
                 left -= part
                 if self._stepper is not stepper:
                     break
-            seconds = left
+            seconds, goes_on = left, True
 
     def _step_by(self, seconds: float, is_shown: bool = True) -> Frame:
         self._past = None
@@ -88,7 +90,7 @@ class Breakable(Simulation):
         changing, now, n = self._changing, self._state, len(self._state.v)
         assert changing is not None
         scene, before = self._stepper.model.scene, self._energies()
-        force = self._force_of_contact(start) if changing.needs_force else None
+        force = self._stepper.pull_of_contact(start, now) if changing.needs_force else None
         moment = Moment(start.x[:n], now.x[:n], now.v, start.time, now.time, force, ~scene.free[:n])
         self._remember(now)
         broken = changing.at_end(moment, self._physics, self._setup.pool)
@@ -120,24 +122,31 @@ class Breakable(Simulation):
         if np.array_equal(x1, self._state.x):
             return
         self._leave_out()
-        resolved = self._stepper.resolver.resolve(self._state.x, x1)
-        self._state = self._state._replace(x=np.array(resolved.positions))
+        resolver = self._stepper.resolver
+        if resolver is not None:
+            x1 = np.array(resolver.resolve(self._state.x, x1).positions)
+        self._go_on(self._state._replace(x=x1), self._stepper)
 
     def _become(self, physics: Physics, now: tuple[np.ndarray, np.ndarray], memory: tuple[Any, ...]) -> None:
         """Go on with what the solid has become, at these positions and velocities."""
         setup, changing, state = self._setup, self._changing, self._state
         assert changing is not None
-        made, (x, v) = changing.made, now
+        made, (x, v), before = changing.made, now, self._stepper
         tested = setup.how.tested(made.mesh)
         scene = Scene.of(tested, made.rest, setup.obstacles, setup.pins, physics.mass, setup.friction)
         model = model_of(physics, (), scene, setup.thickness, setup.gravity, setup.settings)
         self._stepper = stepper_of(setup.how, model, physics, made.mesh, setup.pool)
         self._physics, self.cells = physics, made.mesh
         positions = np.concatenate((x, state.x[len(state.v) :]))
-        self._state = state._replace(x=positions, v=v.copy(), memory=memory)
+        self._go_on(state._replace(x=positions, v=v.copy()), before, memory)
+
+    def _go_on(self, state: State, before: Steps, memory: tuple[Memory, ...] | None = None) -> None:
+        """Be where a state says, of which the stepper before has the memory; memory : of the terms, if it is another"""
+        count = len(self._physics.terms)
+        self._state = self._stepper.follow(before, state, state.memory[:count] if memory is None else memory)
 
     def _leave_out(self) -> None:
-        self._stepper.resolver._leave_out(self.fresh.pairs)
+        self._stepper.leave_out(self.fresh.pairs)
 
     def _remember(self, state: State) -> None:
         for term, memory in zip(self._physics.terms, state.memory):
@@ -150,19 +159,6 @@ class Breakable(Simulation):
         elastic = sum(term.energies(x, 1.0)[0] - term.dissipated for term in self._physics.terms)
         fall = -float(np.einsum("i,ij,j->", mass, x, setup.gravity, optimize=False))
         return Energies(scale * kinetic_energy(mass, state.v), scale * elastic, 0.0, scale * fall)
-
-    def _force_of_contact(self, start: State) -> np.ndarray:
-        """(n, 3) N: what the change of momentum in the last step is more than forces of cells and gravity explain."""
-        state, mass = self._state, self._stepper.model.body.mass[:, None]
-        seconds, n = state.time - start.time, len(mass)
-        self._remember(start)
-        gradient = np.zeros((n, 3))
-        x0, x1 = (np.ascontiguousarray(one.x[:n]) for one in (start, state))
-        for term in self._physics.terms:
-            term.begin(x0)
-            term.energies(x1, seconds)
-            term.add(gradient, np.empty((0, 12)))
-        return mass * ((state.v - start.v) / seconds - self._setup.gravity) + gradient
 
     def _frame(self, stats: StepStats | None, times: StepTimes | None) -> Frame:
         frame = super()._frame(stats, times)

@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from pliant.runtime.arrays import OptionError, as_number, as_positions
 from pliant.simulate.checkpoints import GROWING, read_state, write_checkpoint
 from pliant.simulate.frames import Frame, StepStats, StepTimes
-from pliant.simulate.model import Model
-from pliant.simulate.stepping import Made, State
-
-
-class Steps(Protocol):
-    """What makes time steps: a ``Stepper``, or one that has its methods."""
-
-    model: Model
-
-    @property
-    def growing(self) -> frozenset[int]: ...
-
-    def first(self) -> State: ...
-
-    def lengths(self, now: Callable[[], State], seconds: float) -> Iterator[tuple[float, bool]]: ...
-
-    def begin(self, state: State, seconds: float) -> None: ...
-
-    def steps(self, state: State, seconds: float, is_shown: bool = True) -> Iterator[Made]: ...
+from pliant.simulate.stepping import Made, State, Steps
 
 
 class Simulation:

@@ -127,8 +127,8 @@ class Solid(Breakable):
         model = model_of(physics, loads, scene, self.thickness, gravity, self.settings)
         self._is_inverted = False
         self._changing = changing_of(fracture, own, x, materials, physics, self.thickness, self.settings)
-        if fracture is not None and (pressure is not None or how.is_explicit):
-            raise OptionError('fracture= goes with scheme="implicit", and without pressure=')
+        if fracture is not None and pressure is not None:
+            raise OptionError("fracture= and pressure= do not go together: chambers have faces that do not change")
         self._setup = Setup(how, obstacles, pins, friction, self.thickness, gravity, self.settings, pool)
         super().__init__(stepper_of(how, model, physics, own, pool))
         if velocities is not None:

@@ -126,7 +126,7 @@ def _of_cells(given: Any, name: str, components: np.ndarray) -> np.ndarray:
     raise ShapeError(f"{name} must be one number, or {count} of components, or {len(components)} of cells")
 
 
-def swept_in(blades: Sequence[Blade], begin: float, end: float) -> np.ndarray | None:
+def swept_in(blades: Any, begin: float, end: float) -> np.ndarray | None:
     """(k, 3, 3) triangles that blades sweep from one time to another; None without blades."""
     if not blades:
         return None
