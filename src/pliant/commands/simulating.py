@@ -149,9 +149,9 @@ def done(run: Run, chosen: Chosen, how: How) -> Done:
         run.say("From disk: simulated before; --no-cache does it again.", style="dim")
         return Done(setup, kept.sequence, cloth_alone(setup, kept.sequence), kept.rows, kept.seconds, cached=True)
     recording = Recording(setup, tuning=pliant.Tuning(culling=how.culling), threads=run.threads)
-    run.say(_title(setup, len(recording.cloth.mesh.faces)))
     if how.restore is not None:
         recording.cloth.restore(how.restore)
+    run.say(_title(setup, len(recording.cloth.mesh.faces)))
     interrupted = False
     require_free_start(setup, recording.cloth, run.threads)
     with run.bar("Frames") as progress:
