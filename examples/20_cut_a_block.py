@@ -1,4 +1,4 @@
-"""A blade falls through a block of liver; only the pairs of fresh splits are left out of contact, checked by queries."""
+"""A blade falls through a block of liver; only pairs of fresh splits are left out of contact, checked by queries."""
 
 import numpy as np
 
