@@ -13,6 +13,7 @@ import hashlib
 import importlib
 import inspect
 import types as python
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -35,37 +36,24 @@ class _Replaced(NamedTuple):
     shorter: Any
 
 
-_depth = 0
-
-
 @contextmanager
-def taken() -> Iterator[None]:
-    """Take all shortcuts meanwhile; compilations inside are part of it."""
-    global _depth
+def taken(shortcuts: tuple[Shortcut, ...] | None = None) -> Iterator[None]:
+    """Take these shortcuts meanwhile, or those of compilations; not those that are taken already, nor where somebody
+    else has replaced what they replace."""
     with global_compiler_lock:
-        _depth += 1
-        replaced = _put_in_place(_all()) if _depth == 1 else []
+        replaced = []
+        for one in found(SHORTCUTS if shortcuts is None else shortcuts):
+            if vars(one.owner).get(one.name) is one.original:
+                setattr(one.owner, one.name, one.shorter)
+                replaced.append(one)
         try:
             yield
         finally:
-            _depth -= 1
             for one in replaced:
                 setattr(one.owner, one.name, one.original)
 
 
-def _put_in_place(shortcuts: tuple[_Replaced, ...]) -> list[_Replaced]:
-    """Those that nobody else has replaced."""
-    mine = [one for one in shortcuts if vars(one.owner).get(one.name) is one.original]
-    for one in mine:
-        setattr(one.owner, one.name, one.shorter)
-    return mine
-
-
 @functools.cache
-def _all() -> tuple[_Replaced, ...]:
-    return found(SHORTCUTS)
-
-
 def found(shortcuts: tuple[Shortcut, ...]) -> tuple[_Replaced, ...]:
     """What is to be replaced, of those functions whose source is known."""
     replaced = []
@@ -102,8 +90,8 @@ def _is_number(type_: Any) -> bool:
 
 
 def _count_arrays(original: Any) -> Any:
-    """For every variable that is set or ends, numba takes its value apart to count the arrays in it, number by number:
-    a third of all instructions, which LLVM then removes."""
+    """For every variable that is set or ends, numba takes its value apart to count the arrays in it, number by number,
+    and LLVM removes that again. A third of all instructions took values apart."""
     numbers: dict[int, tuple[Any, bool]] = {}  # by identity, with what has it: a hash would take longer
 
     def count_arrays(context: Any, builder: Any, typ: Any, value: Any, funcname: Any) -> Any:
@@ -129,6 +117,8 @@ def _type_of_operator(original: Any) -> Any:
 
 class _Defined:
     """A module of LLVM whose functions are those that have a body."""
+
+    _module: Any
 
     def __init__(self, module: Any):
         object.__setattr__(self, "_module", module)
@@ -193,6 +183,19 @@ def _broadcast(status: str) -> Any:
     return replacement
 
 
+def _load_registries(original: Any) -> Any:
+    """For each function, numba imports once more whatever it can translate; what is registered in these modules is
+    registered while they are imported."""
+    seen = weakref.WeakSet[Any]()
+
+    def load(context: Any) -> None:
+        if context not in seen:
+            original(context)
+            seen.add(context)
+
+    return load
+
+
 def _variables(_original: Any) -> Any:
     """The same list without a list of every part's own."""
     from numba.core import ir
@@ -243,5 +246,11 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("numba.core.errors", "HighlightColorScheme._markup", ("5a002d7db106",), _markup),
     Shortcut("numba.core.event", "start_event", ("ee296d6ff362",), _broadcast("on_start")),
     Shortcut("numba.core.event", "end_event", ("1f3727213c76",), _broadcast("on_end")),
+    Shortcut(
+        "numba.core.cpu",
+        "CPUContext.load_additional_registries",
+        ("827136d072d9", "00bf2570f5bb", "0383d5716d37"),
+        _load_registries,
+    ),
     Shortcut("numba.core.ir", "Inst._rec_list_vars", ("054700e9100b",), _variables),
 )
