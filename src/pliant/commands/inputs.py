@@ -226,6 +226,8 @@ def load_scene(name: str, size: int | None = None, frames: int | None = None, se
             raise OptionError(f"{name} is a character: pliant character {name} --clip ... --output FILE plays it")
         if name in _simulated_names():
             scene = pliant.simulated.load(name, size, frames, seed)
+            if isinstance(scene, VolumeScene):
+                return _volume_scene(scene)
         else:
             scene = pliant.scenes.load(name, size, frames, seed)
     except MeshError:

@@ -24,9 +24,10 @@ from pliant.simulate.settings import Settings
 from pliant.simulate.simulation import Simulation
 from pliant.simulate.solids.account import SolidAccount
 from pliant.simulate.solids.building import LEAST_THICKNESS, physics_of, pressure_of
+from pliant.simulate.solids.changing.cauchy import cell_stresses
 from pliant.simulate.solids.materials import SolidMaterial
 from pliant.simulate.solids.pressure import Pressure, cavities_of
-from pliant.simulate.solids.stresses import SolidStep
+from pliant.simulate.solids.stresses import Plastic, SolidStep
 from pliant.simulate.stepping import Made, Stepper
 from pliant.simulate.terms import Body
 
@@ -143,6 +144,25 @@ class Solid(Simulation):
         """(c,) equivalent plastic strain of each cell, the largest of its points."""
         strain, points = self._state.memory[0][1], self._cells.solids.points
         return np.maximum.reduceat(strain, points.start[:-1])
+
+    @property
+    def stress(self) -> np.ndarray:
+        """(c,) N/m2, of von Mises, of each cell: of the mean over its volume of Cauchy's stress."""
+        cells, plastic = self._cells, Plastic(*self._state.memory[0])
+        x = np.ascontiguousarray(self._state.x[: self.vertex_count])
+        stress = cell_stresses(cells.solids, plastic, x, cells.pool) * self.settings.scale
+        shear = stress - np.eye(3) * (np.trace(stress, axis1=1, axis2=2) / 3.0)[:, None, None]
+        return np.sqrt(1.5 * (shear**2).sum(axis=(1, 2)))
+
+    def cell_data(self) -> dict[str, np.ndarray]:
+        """Numbers at the cells as they are now, to be shown and written.
+
+        Returns
+        -------
+        dict of str to (c,) float64
+            "stress", N/m2, of von Mises, and "plastic strain".
+        """
+        return {"stress": self.stress, "plastic strain": self.plastic_strain}
 
     @property
     def _cells(self) -> SolidStep:

@@ -6,18 +6,23 @@ import difflib
 import inspect
 from collections.abc import Callable
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.frames.sequence import Sequence
 from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import OptionError
 from pliant.runtime.threads import Progress
 from pliant.scenes import Listed, first_words
 from pliant.scenes.scene import Scene
+from pliant.scenes.volume_scene import VolumeScene, VolumeStep, as_cells
 
 if TYPE_CHECKING:  # the names of scenes are asked for by verbs that simulate nothing
     from pliant.simulated.plan import Setup
+    from pliant.simulated.solid_plan import SolidSetup
 
 # Scenes by the modules that have them, which are imported for what is asked.
 _SCENES = {
@@ -29,7 +34,9 @@ _SCENES = {
     "falling": "dressed",
     "flamenco": "dressed",
     "squishy_ball": "soft",
+    "octopi": "solids",
 }
+_OF_CELLS = ("solids",)
 PREFIX = "simulated_"  # of the same scene beside those that move by formula
 
 
@@ -53,8 +60,9 @@ def catalogue() -> tuple[Listed, ...]:
     rows = []
     for name in _SCENES:
         maker = _maker(name)
-        size = inspect.signature(maker).parameters["triangles"].default
-        rows.append(Listed(PREFIX + name, "simulated", size, maker(500).frames, first_words(maker)))
+        size = next(iter(inspect.signature(maker).parameters.values())).default
+        kind = "simulated solids" if _SCENES[name] in _OF_CELLS else "simulated"
+        rows.append(Listed(PREFIX + name, kind, size, maker(700).frames, first_words(maker)))
     return tuple(rows)
 
 
@@ -66,7 +74,7 @@ def setup(name: str, triangles: int | None = None, seed: int = 0) -> Setup:
     name : str
         One of ``names()``.
     triangles : int, optional
-        About how many, of cloth and obstacles; default: as many as in the papers.
+        About how many, of cloth and obstacles; of solids, cells; default: as many as in the papers.
     seed : int
         Another seed, another scene of the same kind.
 
@@ -89,7 +97,7 @@ def load(
     cache: bool = True,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Scene:
+) -> Scene | VolumeScene:
     """A built-in scene with all frames, simulated now or before.
 
     There is one time step from a frame to the next, which is free of contact, except between parts that move by
@@ -100,7 +108,7 @@ def load(
     name : str
         One of ``names()``.
     triangles : int, optional
-        About how many, of cloth and obstacles; default: as many as in the papers.
+        About how many, of cloth and obstacles; of solids, cells; default: as many as in the papers.
     frames : int, optional
         How many, the start included; default: the whole scene.
     seed : int
@@ -114,19 +122,31 @@ def load(
 
     Returns
     -------
-    pliant.scenes.Scene
+    pliant.scenes.Scene, or VolumeScene of solids
     """
     from pliant.simulated.cache import kept_or_made
     from pliant.simulated.plan import checked_frames
+    from pliant.simulated.solid_plan import SolidSetup
 
     made = setup(name, triangles, seed)
     count = checked_frames(frames) or made.frames
     kept = kept_or_made(made, count, cache=cache, threads=threads, progress=progress)
+    if isinstance(made, SolidSetup):
+        return _of_cells(made, kept.sequence[:count])
     mesh = TriMesh(kept.sequence.faces)
     x = np.stack([kept.sequence[k] for k in range(count)])
     objects = np.zeros(x.shape[1], np.int64)
     objects[: mesh.vertex_limit] = np.maximum(mesh.components, 0)
     return Scene(PREFIX + made.name, kept.sequence.faces, x, objects)
+
+
+def _of_cells(made: SolidSetup, sequence: Sequence) -> VolumeScene:
+    cells = as_cells(sequence.cells or {})
+    known = VolumeMesh(cells).components
+    objects = np.zeros(len(sequence[0]), np.int64)
+    objects[: len(known)] = np.maximum(known, 0)
+    steps = tuple(VolumeStep(cells, a, b, objects) for a, b in pairwise(sequence))
+    return VolumeScene(PREFIX + made.name, steps)
 
 
 def _maker(name: str) -> Callable[..., Setup]:

@@ -85,7 +85,7 @@ class SolidStep:
 
     def __init__(self, solids: Solids, pool: ThreadPool) -> None:
         cells, points = len(solids.corners), len(solids.points.cell)
-        self.solids, self._pool, self.plastic = solids, pool, no_plastic(solids.points)
+        self.solids, self.pool, self.plastic = solids, pool, no_plastic(solids.points)
         self._parts, self._forces = np.empty((points, 3)), np.empty((cells, 8, 3))
         self._stiffness = np.empty((cells, 64, 9))
         # Squares of lengths, F'F, at the start of the step; no rows where nothing is damped.
@@ -105,14 +105,14 @@ class SolidStep:
         """Positions, (n, 3), that the step starts from: what viscosity compares with."""
         if len(self._before):
             solids, inverse = self.solids, self.plastic.inverse
-            self._pool.run_range(lambda a, b: _squares(x, solids, inverse, a, b, self._before), len(self._before))
+            self.pool.run_range(lambda a, b: _squares(x, solids, inverse, a, b, self._before), len(self._before))
 
     def energies(self, x: np.ndarray, step: float) -> tuple[float, float]:
         """(elastic energy, and what plastic flow from the start of the step dissipates; what a step of so many seconds
         adds for viscosity), J, at positions x, (n, 3)."""
         self._x, self._per_step = x, 1.0 / step
         solids, plastic, rates = self.solids, self.plastic, (self._before, self._per_step)
-        self._pool.run_range(lambda a, b: _energies(x, solids, plastic, rates, a, b, self._parts), len(self._parts))
+        self.pool.run_range(lambda a, b: _energies(x, solids, plastic, rates, a, b, self._parts), len(self._parts))
         elastic, self.dissipated, viscous = self._parts.sum(axis=0).tolist()
         return elastic + self.dissipated, viscous
 
@@ -121,13 +121,13 @@ class SolidStep:
         if it has rows."""
         solids, plastic, rates = self.solids, self.plastic, (self._before, self._per_step)
         forces, stiffness = self._forces, self._stiffness if len(blocks) else np.empty((0, 64, 9))
-        self._pool.run_range(
+        self.pool.run_range(
             lambda a, b: cells_kernel(self._x, solids, plastic, rates, (a, b), (forces, stiffness)), len(forces)
         )
-        self._pool.run_range(lambda a, b: sum_forces(solids.incidence, forces, a, b, gradient), len(gradient), 1024)
+        self.pool.run_range(lambda a, b: sum_forces(solids.incidence, forces, a, b, gradient), len(gradient), 1024)
         if len(blocks):
             pairs = solids.pairs, solids.pair_start
-            self._pool.run_range(lambda a, b: sum_blocks(pairs, stiffness, a, b, blocks), len(blocks), 4096)
+            self.pool.run_range(lambda a, b: sum_blocks(pairs, stiffness, a, b, blocks), len(blocks), 4096)
 
     def accept(self, x: np.ndarray) -> None:
         """The step has ended at x: plastic flow is part of the past."""
@@ -135,12 +135,12 @@ class SolidStep:
             return
         solids, count = self.solids, len(self.solids.points.cell)
         plastic = self.plastic = Plastic(self.plastic.inverse.copy(), self.plastic.strain.copy())
-        self._pool.run_range(lambda a, b: _flow(x, solids, plastic, a, b), count)
+        self.pool.run_range(lambda a, b: _flow(x, solids, plastic, a, b), count)
 
     def stretch(self, x: np.ndarray) -> np.ndarray:
         """(p,) largest principal stretch at each point, 1 at rest, at x, (n, 3)."""
         out = np.empty(len(self.solids.points.cell))
-        self._pool.run_range(lambda a, b: _stretches(x, self.solids, a, b, out), len(out))
+        self.pool.run_range(lambda a, b: _stretches(x, self.solids, a, b, out), len(out))
         return out
 
 
