@@ -16,7 +16,7 @@ from pliant.simulated.built_in import PREFIX
 from pliant.simulated.recording import Recording
 from pliant.simulated.starts import require_free_start
 
-NAMES = tuple(name for name in pliant.simulated.names() if name not in ("octopi",))  # those of cloth
+NAMES = pliant.simulated.names()
 TRIANGLES, FRAMES = 1000, 30
 TOUCHING = {"flowing_cloth": 0, "squishy_ball": 1}  # pairs that are near in some step, at least
 
@@ -110,7 +110,7 @@ def test_scenes_are_scenes(folder: Path):
     found = pliant.ccd(scene.faces, scene.x0, scene.x1)
     assert len(found) == 0
     listed = pliant.simulated.catalogue()
-    assert [one.name for one in listed] == [PREFIX + name for name in pliant.simulated.names()]
+    assert [one.name for one in listed] == [PREFIX + name for name in (*NAMES, *pliant.simulated.volume_names())]
     assert {one.name.removeprefix(PREFIX): one.size for one in listed}["bishop"] == 124_000
 
 

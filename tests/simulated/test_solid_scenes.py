@@ -11,10 +11,10 @@ import pliant
 from pliant.io import FileError, FileMesh, write, write_sequence
 from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import OptionError
-from pliant.scenes.volume_scene import VolumeScene
 from pliant.simulated import cache
 from pliant.simulated.dropping import dropped
 from pliant.simulated.recording import NotFreeError, Recording, require_free
+from pliant.simulated.solid_plan import SolidSetup
 from pliant.simulated.starts import require_free_start
 from tests.simulate.blocks import block
 
@@ -28,8 +28,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def _setup(cells: int, seed: int = 0) -> SolidSetup:
+    setup = pliant.simulated.setup("octopi", cells, seed)
+    assert isinstance(setup, SolidSetup)
+    return setup
+
+
 def test_octopuses_fall_onto_each_other():
-    setup = pliant.simulated.setup("octopi", CELLS)
+    setup = _setup(CELLS)
     recording = Recording(setup)
     require_free_start(setup, recording.simulation)
     # As if they had fallen for most of the way: what is tested is where they land.
@@ -50,7 +56,7 @@ def test_octopuses_fall_onto_each_other():
 
 @pytest.mark.parametrize("cells", [600, 3000, 17_600])
 def test_starts_are_free_at_any_size_and_for_any_seed(cells: int):
-    setup = pliant.simulated.setup("octopi", cells, seed=cells)
+    setup = _setup(cells, cells)
     mesh, x = VolumeMesh(setup.cells), setup.x
     assert abs(setup.cell_count / cells - 1) < 0.25
     assert len(pliant.check(mesh, x)) == 0
@@ -60,7 +66,7 @@ def test_starts_are_free_at_any_size_and_for_any_seed(cells: int):
 
 
 def test_what_is_not_free_is_found():
-    setup = pliant.simulated.setup("octopi", CELLS)
+    setup = _setup(CELLS)
     simulation = setup.begin()
     before = simulation.frame().scene
     after = before.copy()
@@ -70,15 +76,13 @@ def test_what_is_not_free_is_found():
 
 
 def test_a_scene_of_solids_is_kept_with_its_numbers(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    first = pliant.simulated.load("octopi", CELLS, 3)
-    assert isinstance(first, VolumeScene)
+    first = pliant.simulated.load_volume("octopi", CELLS, 3)
     assert len(first.steps) == 2
     assert first.objects.max() == 3
     monkeypatch.setattr(cache, "Recording", None)  # nothing is simulated again
-    again = pliant.simulated.load("octopi", CELLS, 3)
-    assert isinstance(again, VolumeScene)
+    again = pliant.simulated.load_volume("octopi", CELLS, 3)
     assert again.x1.tobytes() == first.x1.tobytes()
-    setup = pliant.simulated.setup("octopi", CELLS)
+    setup = _setup(CELLS)
     kept = cache.kept_or_made(setup, 3)
     assert kept.was_there
     assert set(kept.sequence.cell_data(2)) == {"stress", "plastic strain"}
@@ -157,5 +161,9 @@ def test_bad_solids_are_named(tmp_path: Path):
     write(tmp_path / "flat.obj", FileMesh({"triangle": np.array([[0, 1, 2]])}, np.eye(3)))
     with pytest.raises(FileError, match="has no solid cells"):
         dropped([tmp_path / "flat.obj"], [])
+    with pytest.raises(OptionError, match="load_volume"):
+        pliant.simulated.load("octopi")
+    with pytest.raises(OptionError, match="no simulated scene of solids"):
+        pliant.simulated.load_volume("funnel")
     with pytest.raises(OptionError, match="did you mean 'rubber'"):
         dropped([tmp_path / "flat.obj"], [], material="ruber")

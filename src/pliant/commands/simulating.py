@@ -183,7 +183,7 @@ def done(run: Run, chosen: Chosen, how: How) -> Done:
 
 def _title(setup: Setup) -> str:
     driven = sum(len(one.mesh.faces) for one in setup.listed_obstacles)
-    sizes = f"{setup.sized}, {driven:,} triangles of obstacles"
+    sizes = f"{setup.sized}, {driven:,} of obstacles"
     return f"{setup.name}: {sizes}, {count(setup.frames, 'frame')} at {setup.rate:g} per second"
 
 

@@ -22,7 +22,6 @@ from pliant.scenes.volume_scene import VolumeScene, VolumeStep, as_cells
 
 if TYPE_CHECKING:  # the names of scenes are asked for by verbs that simulate nothing
     from pliant.simulated.plan import Setup
-    from pliant.simulated.solid_plan import SolidSetup
 
 # Scenes by the modules that have them, which are imported for what is asked.
 _SCENES = {
@@ -47,7 +46,17 @@ def names() -> tuple[str, ...]:
     -------
     tuple of str
     """
-    return tuple(_SCENES)
+    return tuple(name for name, module in _SCENES.items() if module not in _OF_CELLS)
+
+
+def volume_names() -> tuple[str, ...]:
+    """The names that ``load_volume`` knows.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(name for name, module in _SCENES.items() if module in _OF_CELLS)
 
 
 def catalogue() -> tuple[Listed, ...]:
@@ -72,7 +81,7 @@ def setup(name: str, triangles: int | None = None, seed: int = 0) -> Setup:
     Parameters
     ----------
     name : str
-        One of ``names()``.
+        One of ``names()`` or ``volume_names()``.
     triangles : int, optional
         About how many, of cloth and obstacles; of solids, cells; default: as many as in the papers.
     seed : int
@@ -97,7 +106,7 @@ def load(
     cache: bool = True,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Scene | VolumeScene:
+) -> Scene:
     """A built-in scene with all frames, simulated now or before.
 
     There is one time step from a frame to the next, which is free of contact, except between parts that move by
@@ -108,7 +117,7 @@ def load(
     name : str
         One of ``names()``.
     triangles : int, optional
-        About how many, of cloth and obstacles; of solids, cells; default: as many as in the papers.
+        About how many, of cloth and obstacles; default: as many as in the papers.
     frames : int, optional
         How many, the start included; default: the whole scene.
     seed : int
@@ -122,17 +131,16 @@ def load(
 
     Returns
     -------
-    pliant.scenes.Scene, or VolumeScene of solids
+    pliant.scenes.Scene
     """
+    if str(name).removeprefix(PREFIX) in volume_names():
+        raise OptionError(f"{name!r} is a scene of solids, for load_volume")
     from pliant.simulated.cache import kept_or_made
     from pliant.simulated.plan import checked_frames
-    from pliant.simulated.solid_plan import SolidSetup
 
     made = setup(name, triangles, seed)
     count = checked_frames(frames) or made.frames
     kept = kept_or_made(made, count, cache=cache, threads=threads, progress=progress)
-    if isinstance(made, SolidSetup):
-        return _of_cells(made, kept.sequence[:count])
     mesh = TriMesh(kept.sequence.faces)
     x = np.stack([kept.sequence[k] for k in range(count)])
     objects = np.zeros(x.shape[1], np.int64)
@@ -140,13 +148,57 @@ def load(
     return Scene(PREFIX + made.name, kept.sequence.faces, x, objects)
 
 
-def _of_cells(made: SolidSetup, sequence: Sequence) -> VolumeScene:
+def load_volume(
+    name: str,
+    cells: int | None = None,
+    frames: int | None = None,
+    seed: int = 0,
+    *,
+    cache: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> VolumeScene:
+    """A built-in scene of solids with all steps, simulated now or before; the obstacles are shells of it.
+
+    Parameters
+    ----------
+    name : str
+        One of ``volume_names()``.
+    cells : int, optional
+        About how many; default: as many as in the paper.
+    frames : int, optional
+        How many, the start included; default: the whole scene.
+    seed : int
+        Another seed, another scene of the same kind.
+    cache : bool
+        Keep the frames on disk, and take them from there if they have been simulated before.
+    threads : int, optional
+        Changes the time, never the result.
+    progress : callable, optional
+        Called with (frames done, frames in all).
+
+    Returns
+    -------
+    pliant.scenes.VolumeScene
+    """
+    from pliant.simulated.cache import kept_or_made
+    from pliant.simulated.plan import checked_frames
+
+    if str(name).removeprefix(PREFIX) not in volume_names():
+        raise OptionError(f"no simulated scene of solids is called {name!r}; there are {', '.join(volume_names())}")
+    made = setup(name, cells, seed)
+    count = checked_frames(frames) or made.frames
+    sequence = kept_or_made(made, count, cache=cache, threads=threads, progress=progress).sequence[:count]
+    return _of_cells(PREFIX + made.name, sequence)
+
+
+def _of_cells(name: str, sequence: Sequence) -> VolumeScene:
     cells = as_cells(sequence.cells or {})
     known = VolumeMesh(cells).components
     objects = np.zeros(len(sequence[0]), np.int64)
     objects[: len(known)] = np.maximum(known, 0)
     steps = tuple(VolumeStep(cells, a, b, objects) for a, b in pairwise(sequence))
-    return VolumeScene(PREFIX + made.name, steps)
+    return VolumeScene(name, steps)
 
 
 def _maker(name: str) -> Callable[..., Setup]:

@@ -103,7 +103,7 @@ class Recording:
         self.setup, self.simulation = setup, setup.begin(tuning=tuning, threads=threads)
         self._threads = threads
         self._spool = Spool((len(self.simulation.frame().scene), 3))
-        self._data = {name: Spool(row.shape) for name, row in setup.numbers(self.simulation).items()}
+        self._data = {name: Spool(values.shape) for name, values in setup.numbers(self.simulation).items()}
         self.rows: list[Row] = []
         self.times, self.seconds, self.verified = StepTimes(0.0, 0.0, 0.0), 0.0, 0
 
@@ -138,8 +138,8 @@ class Recording:
             x = np.array(x)
             x[: self.simulation.vertex_count] = x[self.setup.copy_of]
         self._spool.append(x)
-        for name, row in self.setup.numbers(self.simulation).items():
-            self._data[name].append(row)
+        for name, values in self.setup.numbers(self.simulation).items():
+            self._data[name].append(values)
         self.rows.append(row)
 
     @property

@@ -39,7 +39,7 @@ class SolidSetup(Setup):
 
     @property
     def sized(self) -> str:
-        return f"{self.cell_count:,} cells"
+        return f"{self.cell_count:,} cells, {len(self.faces):,} triangles around them"
 
     def begin(self, *, tuning: Tuning | None = None, threads: int | None = None) -> Simulation:
         return Solid(self.cells, self.x, tuning=tuning, threads=threads, **self.options)

@@ -20,7 +20,7 @@ def octopi(cells: int = 17_600, seed: int = 0) -> SolidSetup:
     Tetrahedra of flesh, which is soft enough for tentacles to hang over what they lie on.
     """
     parts, bottom = three_octopuses(cells, seed), _GAP
-    shifts = np.random.default_rng(seed).uniform(-0.5, 0.5, (3, 2)) * _HEAD
+    shifts = np.random.default_rng(seed).uniform(-0.2, 0.2, (3, 2)) * _HEAD
     for number, part in enumerate(parts):
         x = _HEAD * part.frames
         x[0] += (*shifts[number], bottom - x[0, :, 2].min())
@@ -31,7 +31,7 @@ def octopi(cells: int = 17_600, seed: int = 0) -> SolidSetup:
         "materials": "flesh",
         "obstacles": [Obstacle(*floor_of(1.6, 0.0))],
         "settings": SETTINGS,
-        "friction": 0.3,
+        "friction": 0.5,
     }
     names = tuple((f"octopus {k + 1}", part.frames.shape[1]) for k, part in enumerate(parts))
     return solid_setup("octopi", mesh, frames[0], options, 80, RATE, names, ("ground",))
