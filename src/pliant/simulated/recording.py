@@ -55,8 +55,8 @@ class Row(NamedTuple):
     @staticmethod
     def of(values: list[float]) -> Row:
         """From an array, in which all are floats."""
-        is_int = (type(one) is int for one in (*Row._field_defaults.values(),))
-        return Row(int(values[0]), values[1], *(int(one) if whole else one for one, whole in zip(values[2:], is_int)))
+        frame, time, *counts = values[:8]
+        return Row(int(frame), time, *(int(one) for one in counts), *values[8:-1], inverted=int(values[-1]))
 
     def after(self, frame: Frame) -> Row:
         """With one more time step."""
