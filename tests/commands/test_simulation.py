@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def test_time_steps_are_chosen(call: Call, files: Path):
     for word in ("2", "fast", "nan"):
         ended = call(*how, "--step", word)
         assert ended.code == 2
-        assert f"--step {word}: must be seconds, 1e-06 to 1, or the word adaptive" in ended.err
+        assert f"--step {word}: must be seconds, 1e-09 to 1, or the word adaptive" in ended.err
 
 
 def test_with_obstacles_and_pictures(call: Call, files: Path):
@@ -100,11 +101,11 @@ def test_ctrl_c_keeps_what_is_done(call: Call, files: Path, monkeypatch: pytest.
     calls = []
     step = Cloth._step_by
 
-    def interrupted(self: Cloth, end: float):
-        calls.append(end)
+    def interrupted(self: Cloth, *step_of: Any):
+        calls.append(step_of)
         if len(calls) == 6:
             raise KeyboardInterrupt
-        return step(self, end)
+        return step(self, *step_of)
 
     monkeypatch.setattr(Cloth, "_step_by", interrupted)
     ended = call("simulate", "drape", "cloth.obj", "--frames", "20", "--output", "out.npz")

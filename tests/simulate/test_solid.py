@@ -10,7 +10,7 @@ import pytest
 import pliant
 from pliant.elementary.inversion import inverted
 from pliant.simulate import Obstacle, Pin, Settings, Solid
-from pliant.simulate.solids.pressure import cavities_of
+from pliant.simulate.solids.chambers import chambers_of
 from pliant.simulate.solids.quadrature import InvertedCellError
 from tests.simulate.blocks import EXACT, FLOOR, block, material, mixed
 
@@ -222,7 +222,7 @@ def hollow() -> tuple[dict, np.ndarray]:
 
 def test_pressure_pushes_the_walls_of_a_cavity_outwards():
     cells, x = hollow()
-    walls = cavities_of(pliant.VolumeMesh(cells), x)
+    [walls] = chambers_of(pliant.VolumeMesh(cells), x)
     solid = Solid(cells, x, materials=material(1e5, 0.3), pressure=lambda t: 2e3 * t, gravity=NONE, settings=EXACT)
     for _ in range(3):
         solid.step(0.05)
@@ -290,7 +290,8 @@ def test_bad_input_is_named():
         (pliant.MeshError, "shape", {"x": x[:, :2]}),
         (pliant.MeshError, "vertex", {"x": x[:5]}),
         (pliant.MeshError, "no cells", {"mesh": {}}),
-        (pliant.MeshError, "a triangle, which has no volume", {"mesh": {**cells, "triangle": [(0, 1, 2)]}}),
+        (pliant.MeshError, "says how thick they are", {"mesh": {**cells, "triangle": [(0, 1, 2)]}}),
+        (pliant.MeshError, "the solid has none", {"shell_thickness": 0.01}),
         (pliant.MeshError, "'stone' is not known; choose one of 'steel', 'copper'", {"materials": "stone"}),
         (pliant.MeshError, "must be a pliant.simulate.SolidMaterial", {"materials": 3.0}),
         (pliant.MeshError, "2 entries, but the solid has 1 components", {"materials": ["steel", "steel"]}),

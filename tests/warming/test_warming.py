@@ -49,6 +49,21 @@ SIMULATION = """
 for frame in pliant.simulated.setup("cloth_ball", 1000).begin().frames(20):
     pass
 """
+SOLIDS = """
+import numpy as np
+from pliant.scenes.shapes import icosphere
+faces, x = icosphere(2)
+cells = {"tetra": [[0, 1, 2, 3]], "triangle": np.asarray(faces) + 4}
+corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]) + (0, 0, 1.2)
+floor = pliant.simulate.Obstacle([[0, 1, 2]], np.array([(-9.0, -9, -1.01), (9, -9, -1.01), (0, 9, -1.01)]))
+for way in ({}, {"interior": False}, {"scheme": "explicit"}, {"scheme": "explicit", "contact": "penalty"}):
+    solid = pliant.simulate.Solid(
+        cells, np.concatenate((corners, x)), materials="rubber", shell_thickness=0.05, pressure=1e3, obstacles=floor,
+        velocities=np.tile((0.0, 0.0, -3.0), (len(x) + 4, 1)), threads=2, **way,
+    )
+    for frame in solid.frames(2):
+        assert solid.plastic_strain.max() == 0.0
+"""
 UNTANGLING = """
 import numpy as np
 from pliant.scenes.shapes import icosphere
@@ -75,8 +90,8 @@ def _lines(script: str, folder: Path, *arguments: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("queries", "pieces"),
-    [(QUERIES, MAIN), (DEMO, MAIN), (SIMULATION, tuple(PIECES)), (UNTANGLING, tuple(PIECES))],
-    ids=["queries", "demo", "simulation", "untangling"],
+    [(QUERIES, MAIN), (DEMO, MAIN), (SIMULATION, tuple(PIECES)), (SOLIDS, tuple(PIECES)), (UNTANGLING, tuple(PIECES))],
+    ids=["queries", "demo", "simulation", "solids", "untangling"],
 )
 def test_nothing_is_left_to_compile(tmp_path: Path, queries: str, pieces: tuple[str, ...]):
     called = _lines(CALLED.format(queries=queries), tmp_path)

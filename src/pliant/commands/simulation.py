@@ -58,7 +58,7 @@ def simulate(
     rate: Annotated[float | None, typer.Option(min=1e-3, help="Frames in a second; default: 60.")] = None,
     step: Annotated[
         str | None,
-        typer.Option(metavar="SECONDS|adaptive", help="The longest time step, 1e-6 to 1; or by how fast the cloth is."),
+        typer.Option(metavar="SECONDS|adaptive", help="The longest time step, 1e-9 to 1; or by how fast the cloth is."),
     ] = None,
     material: Annotated[
         str | None,

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from pliant.simulate.materials import MATERIALS, Material
     from pliant.simulate.settings import Settings
     from pliant.simulate.solid import Solid
+    from pliant.simulate.solids.chambers import Chamber
     from pliant.simulate.solids.materials import SOLID_MATERIALS, SolidMaterial
     from pliant.simulate.welding import Welded
 
 _HOME = {
     "Balance": "pliant.simulate.frames",
+    "Chamber": "pliant.simulate.solids.chambers",
     "SOLID_MATERIALS": "pliant.simulate.solids.materials",
     "Solid": "pliant.simulate.solid",
     "SolidMaterial": "pliant.simulate.solids.materials",
@@ -49,6 +51,7 @@ __all__ = [
     "MATERIALS",
     "SOLID_MATERIALS",
     "Balance",
+    "Chamber",
     "Cloth",
     "Energies",
     "Frame",

@@ -11,6 +11,7 @@ from pliant.runtime.reading import FileError, reading
 from pliant.runtime.writing import write_atomically
 
 VERSION = 1
+GROWING = "growing"  # what the names of arrays with any number of rows begin with
 NAMES = ("version", "positions", "velocities", "time", "steps", "pace", "faces")
 
 
@@ -39,14 +40,22 @@ def read_checkpoint(path: Any, budget: int | None = None, more: tuple[str, ...] 
 def read_state(path: Any, budget: int | None, like: dict[str, np.ndarray], faces: np.ndarray) -> dict[str, np.ndarray]:
     """A checkpoint whose arrays have the shapes of these, of a scene with these faces."""
     state = read_checkpoint(path, budget, tuple(like))
-    fits = all(state[name].shape == now.shape and state[name].dtype == float for name, now in like.items())
+    fits = all(_is_like(name, state[name], now) for name, now in like.items())
+    grown = [state[name] for name in like if name.startswith(GROWING)]  # a table of pairs of features: ids of vertices
+    fits &= all(len(array) == len(grown[0]) for array in grown)
+    fits &= all(((array >= 0) & (array < len(state["positions"]))).all() for array in grown if array.dtype.kind == "i")
     if not fits or not np.array_equal(state["faces"], faces):
         raise FileError(f"{path} is a checkpoint of another scene")
     for name in (*like, "time"):
-        if state[name].dtype != float or not np.isfinite(state[name]).all():
+        if not np.isfinite(state[name]).all() or (name == "time" and state[name].dtype != float):
             raise FileError(f"{path}: {name} must be finite")
     if state["time"].shape != () or state["steps"].shape != () or state["steps"].dtype.kind not in "iu":
         raise FileError(f"{path}: time and steps must be single numbers")
     if state["time"] < 0.0 or state["steps"] < 0 or not ((state["pace"] > 0.0) & (state["pace"] <= 1.0)).all():
         raise FileError(f"{path}: time, steps or pace are out of their ranges")
     return state
+
+
+def _is_like(name: str, array: np.ndarray, now: np.ndarray) -> bool:
+    first = 1 if name.startswith(GROWING) else 0
+    return array.dtype == now.dtype and array.ndim == now.ndim and array.shape[first:] == now.shape[first:]

@@ -56,9 +56,10 @@ class StepTimes(NamedTuple):
 
 @dataclass(frozen=True)
 class StepStats:
-    """What happened in the last time step of a frame.
+    """What happened in the last time step of a frame, or, of explicit ones, in all of them: contacts and rounds are
+    added up then, displacement and depth are the largest.
 
-    seconds : its length
+    seconds : length of the last one
     newton, linear : iterations
     near : pairs of features within 1.5 thicknesses at its start
     contacts, rounds : pairs that pushed in the resolver, and rounds that it took
@@ -68,6 +69,10 @@ class StepStats:
     stretch : the largest principal stretch of an element, 1 at rest
     balance : of solids, where energy has gone since the start; None of cloth
     inverted : solid cells that are inverted at its end: 0 for certain where contact inside is resolved too
+    steps : how many time steps it is about
+    active, intersections : where contact is answered with impact forces, at its end: pairs that are past each other and
+        pushed apart, and pairs of boundary faces that intersect; 0 where it is resolved
+    deepest : the largest depth of such a pair in a step, before it was pushed
     """
 
     seconds: float
@@ -82,6 +87,10 @@ class StepStats:
     stretch: float
     balance: Balance | None = None
     inverted: int = 0
+    steps: int = 1
+    active: int = 0
+    deepest: float = 0.0
+    intersections: int = 0
 
 
 @dataclass(frozen=True, repr=False, eq=False)

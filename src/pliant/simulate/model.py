@@ -74,14 +74,19 @@ def rubbing_of(scene: Scene, thickness: float, stiffness: np.ndarray, sewn: np.n
     )  # fmt: skip
 
 
-def resolver_of(model: Model, tuning: Tuning | None, threads: int | None) -> Resolver:
-    scene, mass = model.scene, model.body.mass
+def inverse_mass_of(scene: Scene, mass: np.ndarray) -> np.ndarray:
+    """(N,) 1/kg, 0 of what is driven and of obstacles."""
     inverse = np.zeros(len(scene.x))
     free = np.flatnonzero(scene.free[: len(mass)])
     inverse[free] = 1.0 / mass[free]
+    return inverse
+
+
+def resolver_of(model: Model, tuning: Tuning | None, threads: int | None) -> Resolver:
+    scene = model.scene
     resolver = Resolver(
-        scene.mesh, inverse_mass=inverse, thickness=model.rubbing.thickness, friction=scene.frictions,
-        objects=scene.objects, pinched=model.settings.pinched, tuning=tuning, threads=threads,
+        scene.mesh, inverse_mass=inverse_mass_of(scene, model.body.mass), thickness=model.rubbing.thickness,
+        friction=scene.frictions, objects=scene.objects, pinched=model.settings.pinched, tuning=tuning, threads=threads,
     )  # fmt: skip
     resolver._starts.advice = "Move them apart in x first"
     return resolver

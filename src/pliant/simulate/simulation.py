@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import OptionError, as_number, as_positions
-from pliant.simulate.checkpoints import read_state, write_checkpoint
+from pliant.simulate.checkpoints import GROWING, read_state, write_checkpoint
 from pliant.simulate.frames import Frame, StepStats, StepTimes
-from pliant.simulate.pacing import next_step
-from pliant.simulate.stepping import Made, State, Stepper
+from pliant.simulate.model import Model
+from pliant.simulate.stepping import Made, State
+
+
+class Steps(Protocol):
+    """What makes time steps: a ``Stepper``, or one that has its methods."""
+
+    model: Model
+
+    @property
+    def growing(self) -> frozenset[int]: ...
+
+    def first(self) -> State: ...
+
+    def lengths(self, now: Callable[[], State], seconds: float) -> Iterator[tuple[float, bool]]: ...
+
+    def begin(self, state: State, seconds: float) -> None: ...
+
+    def steps(self, state: State, seconds: float, is_shown: bool = True) -> Iterator[Made]: ...
 
 
 class Simulation:
     """A body and obstacles, and where they are; ``Cloth`` and ``Solid`` say what the body is."""
 
-    def __init__(self, stepper: Stepper) -> None:
+    def __init__(self, stepper: Steps) -> None:
         self._stepper, self._state = stepper, stepper.first()
         self._watch: Callable[[np.ndarray, Frame], object] | None = None
 
@@ -120,6 +137,7 @@ class Simulation:
             Where everything is after it.
         """
         seconds = as_number(seconds, "seconds", 1e-9, 10.0)
+        self._stepper.begin(self._state, seconds)
         return self._step_by(seconds)
 
     def set_velocities(self, velocities: Any) -> None:
@@ -146,8 +164,12 @@ class Simulation:
 
     def _past(self) -> dict[str, np.ndarray]:
         """Arrays of the state that some simulations have: of terms with a past, and of the account."""
+        groups = [group for group, memory in enumerate(self._state.memory) for _ in memory]
         arrays = [array for memory in self._state.memory for array in memory]
-        past = {f"memory_{number}": array for number, array in enumerate(arrays)}
+        past = {
+            f"{GROWING if group in self._stepper.growing else 'memory'}_{number}": array
+            for number, (group, array) in enumerate(zip(groups, arrays))
+        }
         return past | ({"spent": self._state.spent} if len(self._state.spent) else {})
 
     def restore(self, path: Any, *, budget: int | None = None) -> None:
@@ -181,19 +203,16 @@ class Simulation:
     # ---- a step
 
     def _advance(self, seconds: float) -> Frame:
-        """Steps that make up so many seconds. Their lengths depend on nothing else, so that a simulation that is
-        restored takes the same ones."""
-        model = self._stepper.model
-        longest, gravity, edge = model.settings.step, model.gravity, model.edge
-        while (part := next_step(seconds, longest, self._state.v, gravity, edge)) < seconds:
-            self._step_by(part)
-            seconds -= part
-        return self._step_by(seconds)
+        """Steps that make up so many seconds."""
+        frame = self.frame()
+        for part, is_last in self._stepper.lengths(lambda: self._state, seconds):
+            frame = self._step_by(part, is_last or self._watch is not None)
+        return frame
 
-    def _step_by(self, seconds: float) -> Frame:
+    def _step_by(self, seconds: float, is_shown: bool = True) -> Frame:
         before, frame = self._state, self.frame()
         try:
-            for made in self._stepper.steps(before, seconds):
+            for made in self._stepper.steps(before, seconds, is_shown):
                 frame = self._accept(made)
         except BaseException:  # half of a step may be done
             self._state = before

@@ -10,26 +10,22 @@ import numpy as np
 from pliant.engine.plan import Tuning
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh, as_volume
-from pliant.runtime.arrays import as_number, as_positions, choose, thread_count
+from pliant.runtime.arrays import as_number, as_positions, thread_count
 from pliant.runtime.log import warn
 from pliant.runtime.processes import expect
 from pliant.runtime.threads import ThreadPool
-from pliant.simulate.air import Air
 from pliant.simulate.driven import Obstacle, pins_of
 from pliant.simulate.frames import Frame
-from pliant.simulate.links import no_links
-from pliant.simulate.model import Model, gravity_of, resolver_of, rubbing_of, wind_of
+from pliant.simulate.model import gravity_of
 from pliant.simulate.scene import Scene, warn_of_size
 from pliant.simulate.settings import Settings
 from pliant.simulate.simulation import Simulation
-from pliant.simulate.solids.account import SolidAccount
-from pliant.simulate.solids.building import LEAST_THICKNESS, physics_of, pressure_of
+from pliant.simulate.solids.building import LEAST_THICKNESS, physics_of
+from pliant.simulate.solids.chambers import loads_of
 from pliant.simulate.solids.changing.cauchy import cell_stresses
 from pliant.simulate.solids.materials import SolidMaterial
-from pliant.simulate.solids.pressure import Pressure, cavities_of
-from pliant.simulate.solids.stresses import Plastic, SolidStep
-from pliant.simulate.stepping import Made, Stepper
-from pliant.simulate.terms import Body
+from pliant.simulate.solids.schemes import Scheme, model_of, stepper_of
+from pliant.simulate.stepping import Made
 
 
 class Solid(Simulation):
@@ -42,11 +38,14 @@ class Solid(Simulation):
     Parameters
     ----------
     mesh : VolumeMesh or what makes one
-        Tetrahedra, hexahedra, wedges and pyramids, in any mix; separate components are separate solids.
+        Tetrahedra, hexahedra, wedges and pyramids, and shells of triangles and quadrilaterals, in any mix; separate
+        components are separate solids.
     x : (n, 3) floats
         Where the solids start, at rest and without stress, free of intersections.
     materials : str, SolidMaterial or a sequence of them
-        One for all, or one for each component (``VolumeMesh.components``).
+        One for all, or one for each component (``VolumeMesh.components``), or one for each cell.
+    shell_thickness : float or (s,) floats
+        Of the shells, all or each of them, in the order of their cells: they stretch, bend and flow as plates do.
     thickness : float, optional
         Gap that is kept where solids touch something; default: 0.05 of the mean edge.
     pins : (k,) integers, Pin, or several Pins
@@ -56,16 +55,21 @@ class Solid(Simulation):
         m/s2; default: 9.81 downwards.
     friction : float
         Coefficient, of the solids against each other and against obstacles without one of their own.
-    pressure : float or a function of the time that gives it, optional
-        N/m2, in all closed cavities of the solids, above that outside.
-    contact : {"resolve"}
-        Every step is resolved.
+    velocities : (n, 3) floats, optional
+        At the start; default: at rest.
+    pressure : float, a function of the time that gives it, Chamber or several, optional
+        N/m2, in all closed cavities of solids and in all closed shells, above that outside; a ``Chamber`` may have a
+        gas in it, and faces of its own.
+    contact : {"resolve", "penalty"}
+        Every step is resolved; or impact forces push apart what has met, as in Algorithm 1 of paper 004, with the
+        explicit scheme; what they leave is counted (``active``, ``deepest``, ``intersections`` of ``StepStats``).
     interior : bool
         Whether contact inside of the solids is resolved too, so that no cell is inverted at the end of any step. If
         not, contact of their boundaries alone is, and inverted cells are counted (``StepStats.inverted``).
-    scheme : {"implicit"}
-        Implicit Euler.
+    scheme : {"implicit", "explicit"}
+        Implicit Euler, for what is slow or stiff; or central differences, for impacts and waves.
     settings : Settings, optional
+        Default of the explicit scheme: ``Settings(step="adaptive")``, steps of 0.9 of the longest stable one.
     tuning : Tuning, optional
         Of the detection inside; changes the time, never the result.
     threads : int, optional
@@ -75,7 +79,8 @@ class Solid(Simulation):
     ------
     MeshError
         Where the input is wrong: ``InvertedCellError`` where cells are inverted at the start; ``TangledError`` where
-        the start is tangled, by the first step.
+        the start is tangled, by the first step; ``StepTooLongError`` where a step of the explicit scheme is not stable,
+        by that step.
     """
 
     def __init__(
@@ -84,11 +89,13 @@ class Solid(Simulation):
         x: Any,
         *,
         materials: str | SolidMaterial | Sequence[str | SolidMaterial] = "rubber",
+        shell_thickness: Any = None,
         thickness: float | None = None,
         pins: Any = None,
         obstacles: Obstacle | Sequence[Obstacle] = (),
         gravity: Any = None,
         friction: float = 0.3,
+        velocities: Any = None,
         pressure: Any = None,
         contact: str = "resolve",
         interior: bool = True,
@@ -97,38 +104,25 @@ class Solid(Simulation):
         tuning: Tuning | None = None,
         threads: int | None = None,
     ) -> None:
-        expect("simulate")
-        choose(contact, "contact", ("resolve",))
-        choose(scheme, "scheme", ("implicit",))
-        self.settings = Settings() if settings is None else settings
+        expect("solids")
+        how = Scheme.of(scheme, contact, interior, tuning, threads)
+        self.settings = how.settings if settings is None else settings
         own, x = as_volume(mesh), as_positions(x, "x").copy()
         own.require_in_range(len(x))
-        self.cells, self.interior = own, bool(interior)
-        physics = physics_of(own, x, materials, self.settings)
+        self.cells, self.interior = own, how.interior
+        pool, gravity = ThreadPool(thread_count(threads)), gravity_of(gravity, self.settings)
+        physics = self._physics = physics_of(own, x, materials, shell_thickness, self.settings, pool)
         obstacles = [obstacles] if isinstance(obstacles, Obstacle) else list(obstacles)
-        tested = own if self.interior else _surface_of(own)
-        scene = Scene.of(tested, x, obstacles, pins_of(pins, x), physics.mass, friction)
+        scene = Scene.of(how.tested(own), x, obstacles, pins_of(pins, x), physics.mass, friction)
         if thickness is None:
             thickness = LEAST_THICKNESS * physics.edge
         self.thickness = as_number(thickness, "thickness", 1e-12, 1e6)
-        stiffness = np.zeros(len(scene.x))
-        stiffness[: len(x)] = physics.stiffness
-        rubbing = rubbing_of(scene, self.thickness, stiffness, np.empty((0, 2), np.int64))
-        pool, gravity = ThreadPool(thread_count(threads)), gravity_of(gravity, self.settings)
-        cells = SolidStep(physics.solids, pool)
-        loads = ()
-        if pressure is not None:
-            loads = (
-                Pressure(cavities_of(own, x), x, physics.solids.rows, pressure=pressure_of(pressure, self.settings)),
-            )
-        body = Body(physics.mass, physics.solids.rows, (cells, *loads), lasting=(cells,), loads=loads)
-        model = Model(body, scene, no_links(), rubbing, gravity, physics.edge, self.settings)
-        account = SolidAccount(
-            body, scene.free[: len(x)], gravity, self.settings, cells.stretch, None if self.interior else own
-        )
-        air = Air(None, len(x), 0.0), wind_of(None, len(x))
+        loads = loads_of(pressure, own, x, physics.rows, self.settings)
+        model = model_of(physics, loads, scene, self.thickness, gravity, self.settings)
         self._is_inverted = False
-        super().__init__(Stepper(model, air, account, resolver_of(model, tuning, threads), pool))
+        super().__init__(stepper_of(how, model, physics, own, pool))
+        if velocities is not None:
+            self.set_velocities(velocities)
         warn_of_size(x, self.settings, "solid")
 
     # ---- what it is
@@ -141,16 +135,20 @@ class Solid(Simulation):
 
     @property
     def plastic_strain(self) -> np.ndarray:
-        """(c,) equivalent plastic strain of each cell, the largest of its points."""
-        strain, points = self._state.memory[0][1], self._cells.solids.points
-        return np.maximum.reduceat(strain, points.start[:-1])
+        """(c,) equivalent plastic strain of each cell, the largest of its points, and of the layers of shells."""
+        for term, memory in zip(self._physics.terms, self._state.memory):
+            term.memory = memory
+        return self._physics.plastic_strain()
 
     @property
     def stress(self) -> np.ndarray:
-        """(c,) N/m2, of von Mises, of each cell: of the mean over its volume of Cauchy's stress."""
-        cells, plastic = self._cells, Plastic(*self._state.memory[0])
+        """(c,) N/m2, of von Mises, of each solid cell: of the mean over its volume of Cauchy's stress."""
+        cells = self._physics.cells
+        if cells is None:
+            return np.empty(0)
+        cells.memory = self._state.memory[0]
         x = np.ascontiguousarray(self._state.x[: self.vertex_count])
-        stress = cell_stresses(cells.solids, plastic, x, cells.pool) * self.settings.scale
+        stress = cell_stresses(cells.solids, cells.plastic, x, cells._pool) * self.settings.scale
         shear = stress - np.eye(3) * (np.trace(stress, axis1=1, axis2=2) / 3.0)[:, None, None]
         return np.sqrt(1.5 * (shear**2).sum(axis=(1, 2)))
 
@@ -160,15 +158,10 @@ class Solid(Simulation):
         Returns
         -------
         dict of str to (c,) float64
-            "stress", N/m2, of von Mises, and "plastic strain".
+            "stress", N/m2, of von Mises, where there are no shells, and "plastic strain".
         """
-        return {"stress": self.stress, "plastic strain": self.plastic_strain}
-
-    @property
-    def _cells(self) -> SolidStep:
-        cells = self._stepper.model.body.terms[0]
-        assert isinstance(cells, SolidStep)
-        return cells
+        known = {} if self._physics.shells is not None else {"stress": self.stress}
+        return known | {"plastic strain": self.plastic_strain}
 
     def __repr__(self) -> str:
         groups = len(self._stepper.model.scene.groups)
@@ -177,14 +170,10 @@ class Solid(Simulation):
     # ---- a step
 
     def _accept(self, made: Made) -> Frame:
-        if made.stats.inverted and not self._is_inverted:
+        if made.stats is not None and made.stats.inverted and not self._is_inverted:
             self._is_inverted = True
-            warn(f"{made.stats.inverted} cells are inverted: interior=True keeps them upright")
+            warn(f'{made.stats.inverted} cells are inverted: contact="resolve" and interior=True keep them upright')
         return super()._accept(made)
 
     def _restored(self) -> None:
         self._is_inverted = False
-
-
-def _surface_of(mesh: VolumeMesh) -> TriMesh:
-    return TriMesh(mesh.surface().faces)

@@ -20,6 +20,7 @@ from pliant.simulate.frames import StepStats, StepTimes, kinetic_energy
 from pliant.simulate.links import Links, joined, no_links
 from pliant.simulate.model import Model
 from pliant.simulate.newton import Minimiser, Outcome, Step, Tolerances
+from pliant.simulate.pacing import next_step
 from pliant.simulate.settings import GRAVITY
 from pliant.simulate.terms import Memory
 
@@ -50,10 +51,10 @@ class State(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A step that is done; stretch : (m,) of the elements, 1 at rest."""
+    """A step that is done; stats : None where nobody asks; stretch : (m,) of the elements, 1 at rest, with them"""
 
     state: State
-    stats: StepStats
+    stats: StepStats | None
     times: StepTimes
     stretch: np.ndarray
 
@@ -62,6 +63,7 @@ class Stepper:
     """Makes steps of a model; keeps memory between them, and nothing that they depend on: terms with a past have that
     of the state.
 
+    growing : which parts of the memory of a state have any number of rows
     air : drag
     wind : a function of the time, (3,) or (n, 3)
     account : what it says of the end of a step
@@ -72,6 +74,7 @@ class Stepper:
         pool: ThreadPool,
     ) -> None:  # fmt: skip
         self.model, self.resolver, self.account = model, resolver, account
+        self.growing: frozenset[int] = frozenset()
         self._air, self._wind = air
         self._minimiser = Minimiser(model.body, pool)
         self._driven = Driven(model.scene.groups)
@@ -84,14 +87,29 @@ class Stepper:
             tuple(term.memory for term in model.body.lasting), self.account.spent,
         )  # fmt: skip
 
-    def steps(self, state: State, seconds: float, depth: int = 0) -> Iterator[Made]:
-        """One step, or its halves, where Newton's method does not come to an end."""
+    def lengths(self, now: Callable[[], State], seconds: float) -> Iterator[tuple[float, bool]]:
+        """Of the steps of a frame, and whether each is the last one; now : the state before the next step. They depend
+        on nothing else, so that a simulation that is restored takes the same ones."""
+        model, part = self.model, 0.0
+        while part < seconds:
+            seconds -= part
+            part = next_step(seconds, model.settings.step, now().v, model.gravity, model.edge)
+            yield part, part >= seconds
+
+    def begin(self, state: State, seconds: float) -> None:
+        """One step of so many seconds follows, by itself: it may be of any length."""
+
+    def steps(self, state: State, seconds: float, is_shown: bool = True) -> Iterator[Made]:
+        """One step, or parts of it, where Newton's method does not come to an end; all with stats."""
+        return self._parts(state, seconds, 0)
+
+    def _parts(self, state: State, seconds: float, depth: int) -> Iterator[Made]:
         made = self._made(state, seconds, depth < _HALVINGS)
         if made is not None:
             yield made
             return
         for _ in range(2):
-            for part in self.steps(state, 0.5 * seconds, depth + 1):
+            for part in self._parts(state, 0.5 * seconds, depth + 1):
                 state = part.state
                 yield part
 

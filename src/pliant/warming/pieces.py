@@ -130,6 +130,25 @@ def simulate() -> None:
             pass
 
 
+def solids() -> None:
+    """A tetrahedron with a triangle on top falls onto a floor, in all ways that there are."""
+    resolve()
+    x = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.2, 0.2, 1.1), (0.5, 0.2, 1.1), (0.2, 0.5, 1.1)], float)
+    floor = pliant.simulate.Obstacle([[0, 1, 2]], np.array([(-9.0, -9, -0.01), (9, -9, -0.01), (0, 9, -0.01)]))
+    metal = pliant.simulate.SolidMaterial(1000.0, 1e4, 0.3, "Hencky", yield_stress=1.0, damping=1e-3)
+    ways = (
+        {"interior": True}, {"interior": False}, {"scheme": "explicit"}, {"scheme": "explicit", "contact": "penalty"},
+    )  # fmt: skip
+    with _with_trees():
+        for way in ways:
+            solid = pliant.simulate.Solid(
+                {"tetra": [[0, 1, 2, 3]], "triangle": [[4, 5, 6]]}, x, materials=metal, shell_thickness=0.1,
+                obstacles=floor, velocities=np.tile((0.0, 0, -2.0), (len(x), 1)), threads=1, **way,
+            )  # fmt: skip
+            for _ in solid.frames(1, 100.0):
+                pass
+
+
 def volumes() -> None:
     tetrahedron = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     mesh = pliant.VolumeMesh({"tetra": [[0, 1, 2, 3], [4, 5, 6, 7]]})
@@ -167,6 +186,7 @@ PIECES: dict[str, Callable[[], None]] = {
     "resolve": resolve,
     "untangle": untangle,
     "simulate": simulate,
+    "solids": solids,
     "volumes": volumes,
     "single": single,
 }

@@ -80,6 +80,7 @@ class Explicit:
     ) -> None:  # fmt: skip
         self._terms, self._inverse, self._pool = tuple(terms), inverse_mass[:, None], pool
         self._drag, self._meet = drag, meet
+        self.damped = np.empty(0)  # (n, 3), the part of damping in the last gradient
 
     def stable_step(self, x: np.ndarray) -> float:
         """Seconds up to which steps are stable at x, (n, 3): a bound that is proved for small vibrations about x."""
@@ -120,19 +121,9 @@ class Explicit:
         StepTooLongError
             Where the given step is longer than a stable one, at the start or after every 64 steps.
         """
-        time, is_done = 0.0, False
-        while not is_done:
-            stable = self.stable_step(at.x)
-            if step is not None and step > stable:
-                raise StepTooLongError(step, stable)
-            most = SAFETY * stable if step is None else step
-            count = max(1, int(np.ceil((seconds - time) / most * (1.0 - 1e-12))))
-            length, first = (seconds - time) / count, time
-            for k in range(min(count, _CHECKED)):
-                time = first + (k + 1) * length
-                at = self.step(at, length, push, None if path is None else lambda x, t=time: path(t, x))
-                yield time, at
-            is_done = count <= _CHECKED
+        for length, time, _ in lengths(lambda: self.stable_step(at.x), seconds, step):  # noqa: B023, of where it is
+            at = self.step(at, length, push, None if path is None else lambda x, t=time: path(t, x))
+            yield time, at
 
     def step(
         self, at: Moving, seconds: float, push: np.ndarray, drive: Callable[[np.ndarray], None] | None = None
@@ -151,11 +142,43 @@ class Explicit:
             met = self._meet(at.x, x1, seconds)
             half += (met - x1) / seconds
             x1 = met
-        gradient = np.zeros_like(x1)
+        gradient, self.damped = np.zeros_like(x1), np.zeros_like(x1)
         for term in self._terms:
             term.begin(at.x)
-            term.add_gradient(x1, seconds, gradient)
+            if term.damping > 0.0:
+                both, elastic = np.zeros_like(x1), np.zeros_like(x1)
+                term.add_gradient(x1, seconds, both)
+                term.add_gradient(x1, np.inf, elastic)
+                gradient += both
+                self.damped += both - elastic
+            else:
+                term.add_gradient(x1, seconds, gradient)
             term.accept(x1)
         v1 = half + 0.5 * seconds * self._inverse * (push - gradient)
         v1[~fixed] /= 1.0 + 0.5 * seconds * self._drag
         return Moving(x1, v1, gradient)
+
+
+def lengths(stable: Callable[[], float], seconds: float, step: float | None) -> Iterator[tuple[float, float, bool]]:
+    """Equal steps that make up so many seconds; what is stable is asked for again after some of them.
+
+    stable : s, the longest stable step where everything is when the next length is asked for
+    step : s, of the steps, at most; 0.9 of the longest stable one where none is given
+
+    Yields
+    ------
+    float, float, bool
+        Length of a step, seconds from the start to its end, and whether it is the last one.
+    """
+    time, is_done = 0.0, False
+    while not is_done:
+        longest = stable()
+        if step is not None and step > longest:
+            raise StepTooLongError(step, longest)
+        most = SAFETY * longest if step is None else step
+        count = max(1, int(np.ceil((seconds - time) / most * (1.0 - 1e-12))))
+        length, first = (seconds - time) / count, time
+        is_done = count <= _CHECKED
+        for k in range(min(count, _CHECKED)):
+            time = first + (k + 1) * length
+            yield length, time, is_done and k == count - 1

@@ -22,9 +22,11 @@ from pliant.engine.plan import Tuning
 from pliant.mesh.cells import SOLID_TYPES, TYPES
 from pliant.mesh.volumes import VolumeMesh
 from pliant.queries.detector import Detector
-from pliant.runtime.arrays import as_number
+from pliant.runtime.arrays import as_floats, as_number
 from pliant.simulate.solids.penalty_pairs import Pairs, first_pairs, joined_pairs, measured, no_pairs, present
 from pliant.simulate.solids.quadrature import _reference
+
+STIFFNESS = 0.3  # part of a depth that is undone in a step
 
 
 class Impact(NamedTuple):
@@ -66,8 +68,8 @@ class Penalty:
     stiffness : float
         Part of a depth that is undone in a step, up to 1. Central differences stay stable while this and four times the
         square of the part of the stable step that is taken are below 4: 0.3 for 0.9 of it.
-    friction : float
-        Coefficient, of all pairs.
+    friction : float or (N,) floats
+        Coefficient; of the vertices of a pair those that are driven count, if there are any, and the largest of these.
     siblings : (N,) integers, optional
         Vertices that have split from one have one number: features with such vertices are neighbours, and no pair.
     tuning, threads
@@ -75,12 +77,12 @@ class Penalty:
     """
 
     def __init__(
-        self, mesh: VolumeMesh, inverse_mass: np.ndarray, *, interior: bool = True, stiffness: float = 0.3,
-        friction: float = 0.0, siblings: np.ndarray | None = None, tuning: Tuning | None = None,
+        self, mesh: VolumeMesh, inverse_mass: np.ndarray, *, interior: bool = True, stiffness: float = STIFFNESS,
+        friction: float | np.ndarray = 0.0, siblings: np.ndarray | None = None, tuning: Tuning | None = None,
         threads: int | None = None,
     ) -> None:  # fmt: skip
         self._stiffness = as_number(stiffness, "stiffness", 1e-6, 1.0)
-        self._friction = as_number(friction, "friction", 0.0, 1e3)
+        self._friction = np.broadcast_to(as_floats(friction, "friction"), (len(inverse_mass),))
         self._interior, self._options = interior, {"tuning": tuning, "threads": threads}
         self.memory: tuple[np.ndarray, ...] = no_pairs()
         self.impact: Impact | None = None
@@ -130,17 +132,23 @@ class Penalty:
         mass = np.divide(1.0, together, out=np.zeros(len(together)), where=together > 0.0)
         along = self._stiffness * depth
         push = along[:, None] * pairs.normal
-        if self._friction > 0.0:
+        if self._friction.any():
             slip = np.einsum("ki,kij->kj", weights, moved[vertices])
             slip -= np.einsum("kj,kj->k", slip, pairs.normal)[:, None] * pairs.normal
             far = np.sqrt(np.einsum("kj,kj->k", slip, slip))
-            most = np.minimum(self._friction * along, far)
+            most = np.minimum(self._frictions(vertices) * along, far)
             push -= np.divide(most, far, out=np.zeros(len(far)), where=far > 0.0)[:, None] * slip
         each = (mass[:, None] * weights * self._inverse[vertices])[:, :, None] * push[:, None, :]
         out = np.empty((count, 3))
         for k in range(3):
             out[:, k] = np.bincount(vertices.ravel(), each[:, :, k].ravel(), count)
         return out
+
+    def _frictions(self, vertices: np.ndarray) -> np.ndarray:
+        """(k,) coefficients of pairs."""
+        of_each, is_driven = self._friction[vertices], self._inverse[vertices] == 0.0
+        of_driven = np.where(is_driven, of_each, -1.0).max(axis=1, initial=-1.0)
+        return np.where(of_driven < 0.0, of_each.max(axis=1, initial=0.0), of_driven)
 
 
 def inverted_cells(mesh: VolumeMesh, x: np.ndarray) -> np.ndarray:

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import MeshError, OptionError, as_number
 from pliant.simulate.rows import Rows
 
@@ -176,22 +175,3 @@ def _require_closed(faces: np.ndarray) -> None:
     if net.any():
         a, b = divmod(int(keys[np.argmax(net != 0)]), count)
         raise OpenChamberError(f"faces at edge {a} {b} do not close the chamber, or are oriented differently")
-
-
-def cavities_of(mesh: VolumeMesh, x: np.ndarray) -> np.ndarray:
-    """(k, 3) int32: walls of all closed cavities of solids, outward as seen from inside the cavity.
-
-    Raises
-    ------
-    MeshError
-        Where there are none.
-    """
-    surface = mesh.surface()
-    faces = surface._faces
-    labels = surface.components[faces[:, 0]]
-    a, b, c = (x[faces[:, k]] for k in range(3))
-    volume = np.bincount(labels, np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0, minlength=1)
-    walls = faces[(volume < 0.0)[labels]][:, ::-1]
-    if not len(walls):
-        raise MeshError("pressure= needs a closed cavity, and the solid has none")
-    return np.ascontiguousarray(walls)

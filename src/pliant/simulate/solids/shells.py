@@ -148,6 +148,12 @@ def angles_at(x: np.ndarray, stencil: np.ndarray) -> np.ndarray:
     return out
 
 
+def faces_of_shells(mesh: VolumeMesh) -> np.ndarray:
+    """(m, 3) triangles of all shells, both halves of each quadrilateral."""
+    halves, _, _ = _halves(mesh.cells["quad"].astype(np.int64))
+    return np.concatenate((mesh.cells["triangle"], halves)).astype(np.int32)
+
+
 def _halves(quads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(2 q, 3) triangles, both of a quadrilateral next to each other; which one they are of; its fourth corner."""
     order = quads.argmin(axis=1)[:, None] + np.arange(4)

@@ -16,7 +16,7 @@ from pliant.simulate.solids.shells_kernels import (
     strains_kernel,
     stresses_kernel,
 )
-from pliant.simulate.solids.shells_laws import LAYERS
+from pliant.simulate.solids.shells_laws import LAYERS, WEIGHTS
 from pliant.simulate.solids.sums import assembly_of, sum_blocks, sum_forces
 
 _PAIRS, _LEAST = STENCIL * STENCIL, 256  # elements that a thread takes at least
@@ -121,6 +121,25 @@ class ShellStep:
         shells, plastic = self.shells, ShellPlastic(*(array.copy() for array in self.memory))
         self._pool.run_range(lambda a, b: flow_kernel(x, shells, plastic, a, b), len(shells.stencil), _LEAST)
         self.memory = plastic
+
+    def flowed(self) -> float:
+        """J, dissipated by plastic flow since the start."""
+        shells, strain = self.shells, self.plastic.equivalent
+        element = np.repeat(np.arange(len(shells.stencil)), np.diff(shells.start))
+        at = np.flatnonzero(strain.any(axis=1))
+        constants, strain = shells.constants[element[at]], strain[at]
+        work = (constants[:, 2:3] * strain + 0.5 * constants[:, 3:4] * strain**2) @ np.array(WEIGHTS)
+        return float(np.vdot(shells.area[at] * constants[:, 4], work))
+
+    def stretch(self, x: np.ndarray) -> np.ndarray:
+        """(p,) largest principal stretch of the middle at each point, 1 at rest, at x, (n, 3)."""
+        shells = self.shells
+        element = np.repeat(np.arange(len(shells.stencil)), np.diff(shells.start))
+        along = np.einsum("pik,pix->pkx", shells.gradient, x[shells.stencil[element]])  # no weight where no vertex is
+        a, b, both = (np.einsum("px,px->p", along[:, i], along[:, j]) for i, j in ((0, 0), (1, 1), (0, 1)))
+        upper = 0.5 * (a + b) + np.sqrt(0.25 * (a - b) ** 2 + both**2)
+        hinge = (shells.gradient == 0.0).all(axis=(1, 2))
+        return np.where(hinge, 1.0, np.sqrt(upper))
 
     def stresses(self, x: np.ndarray) -> np.ndarray:
         """(e, 5) largest stress of von Mises of each layer of elements, N/m2, at the end of a step."""

@@ -12,7 +12,6 @@ import numpy as np
 
 from pliant.arithmetic.vec3 import dot
 from pliant.runtime.jit import helper, kernel
-from pliant.runtime.simd import BLOCK
 from pliant.simulate.solids.laws import energy_of
 from pliant.simulate.solids.matrices import positive_part, singular
 from pliant.simulate.solids.points import deformation, elastic_gradient, strain_in
@@ -134,16 +133,3 @@ def _turn_back(count, u, local, out):
                 c = u[0][k] * local[at, 2] + u[1][k] * local[at, 5] + u[2][k] * local[at, 8]
                 for m in range(3):
                     out[at, 3 * k + m] += a * u[0][m] + b * u[1][m] + c * u[2][m]
-
-
-@kernel
-def sum_blocks(pairs_of, stiffness, first, last, blocks):
-    pairs, start = pairs_of
-    for block in range(first, last):
-        for c in range(BLOCK):
-            blocks[block, c] = 0.0
-        for at in range(start[block], start[block + 1]):
-            cell, pair = pairs[at] // 64, pairs[at] % 64
-            for k in range(3):
-                for m in range(3):
-                    blocks[block, 4 * m + k] += stiffness[cell, pair, 3 * k + m]

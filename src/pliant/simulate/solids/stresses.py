@@ -14,13 +14,13 @@ import numpy as np
 from pliant.arithmetic.vec3 import dot
 from pliant.runtime.jit import kernel
 from pliant.runtime.threads import ThreadPool
-from pliant.simulate.rows import Incidence, Rows, incidence_of, rows_of
+from pliant.simulate.rows import Incidence, Rows, incidence_of
 from pliant.simulate.solids.laws import energy_of, kept_stretches
 from pliant.simulate.solids.matrices import singular
 from pliant.simulate.solids.points import deformation, strain_in, total_deformation
 from pliant.simulate.solids.quadrature import Points
-from pliant.simulate.solids.stiffness import cells_kernel, sum_blocks
-from pliant.simulate.solids.sums import sum_forces
+from pliant.simulate.solids.stiffness import cells_kernel
+from pliant.simulate.solids.sums import assembly_of, sum_blocks, sum_forces
 from pliant.simulate.terms import Memory
 
 
@@ -35,7 +35,7 @@ class Solids(NamedTuple):
     incidence : cells at each vertex
     rows : which vertices stand in the equations of which
     pairs : (k,) int64, for each block of the rows in turn, which pairs of corners of which cells it is the sum of,
-        64 cell + 8 i + j; pair_start : (blocks + 1,) int64, where those of each block begin
+        64 cell + 8 i + j; pair_start : (blocks + 1,) int64, where those of each block begin: those of an ``Assembly``
     """
 
     corners: np.ndarray
@@ -59,17 +59,13 @@ class Plastic(NamedTuple):
 
 def solids_of(
     corners: np.ndarray, points: Points, law: np.ndarray, constants: np.ndarray, vertex_count: int,
-    damping: np.ndarray | None = None,
+    damping: np.ndarray | None = None, rows: Rows | None = None,
 ) -> Solids:  # fmt: skip
-    """corners : (c, 8) int32; law : (c,); constants : (c, 4); damping : (c,), none by default"""
-    rows, slots = rows_of(corners, vertex_count)
-    flat = slots.reshape(-1)
-    order = np.argsort(flat, kind="stable")
-    order = order[flat[order] >= 0]
-    start = np.zeros(len(rows.columns) + 1, np.int64)
-    np.cumsum(np.bincount(flat[order], minlength=len(rows.columns)), out=start[1:])
+    """corners : (c, 8) int32; law : (c,); constants : (c, 4); damping : (c,), none by default; rows : of a body that
+    has more than these cells, as its first term"""
+    assembly = assembly_of(corners, vertex_count, rows)
     damping = np.zeros(len(corners)) if damping is None else damping
-    return Solids(corners, points, law, constants, damping, incidence_of(corners, vertex_count), rows, order, start)
+    return Solids(corners, points, law, constants, damping, incidence_of(corners, vertex_count), *assembly)
 
 
 def no_plastic(points: Points) -> Plastic:
@@ -85,13 +81,23 @@ class SolidStep:
 
     def __init__(self, solids: Solids, pool: ThreadPool) -> None:
         cells, points = len(solids.corners), len(solids.points.cell)
-        self.solids, self.pool, self.plastic = solids, pool, no_plastic(solids.points)
+        self.solids, self._pool, self.plastic = solids, pool, no_plastic(solids.points)
         self._parts, self._forces = np.empty((points, 3)), np.empty((cells, 8, 3))
         self._stiffness = np.empty((cells, 64, 9))
         # Squares of lengths, F'F, at the start of the step; no rows where nothing is damped.
         self._before = np.zeros((points if solids.damping.any() else 0, 6))
         self._x, self._per_step, self.dissipated = np.empty((0, 3)), 0.0, 0.0
         self._flows = bool(np.isfinite(solids.constants[:, 2]).any())
+
+    @property
+    def stencil(self) -> np.ndarray:
+        """(c, 8) int32, corners of each cell, -1 where there are fewer."""
+        return self.solids.corners
+
+    @property
+    def damping(self) -> float:
+        """s, the largest of the materials'."""
+        return float(self.solids.damping.max(initial=0.0))
 
     @property
     def memory(self) -> Memory:
@@ -105,29 +111,58 @@ class SolidStep:
         """Positions, (n, 3), that the step starts from: what viscosity compares with."""
         if len(self._before):
             solids, inverse = self.solids, self.plastic.inverse
-            self.pool.run_range(lambda a, b: _squares(x, solids, inverse, a, b, self._before), len(self._before))
+            self._pool.run_range(lambda a, b: _squares(x, solids, inverse, a, b, self._before), len(self._before))
 
     def energies(self, x: np.ndarray, step: float) -> tuple[float, float]:
         """(elastic energy, and what plastic flow from the start of the step dissipates; what a step of so many seconds
         adds for viscosity), J, at positions x, (n, 3)."""
         self._x, self._per_step = x, 1.0 / step
         solids, plastic, rates = self.solids, self.plastic, (self._before, self._per_step)
-        self.pool.run_range(lambda a, b: _energies(x, solids, plastic, rates, a, b, self._parts), len(self._parts))
+        self._pool.run_range(lambda a, b: _energies(x, solids, plastic, rates, a, b, self._parts), len(self._parts))
         elastic, self.dissipated, viscous = self._parts.sum(axis=0).tolist()
         return elastic + self.dissipated, viscous
 
     def add(self, gradient: np.ndarray, blocks: np.ndarray) -> None:
         """Add the gradient, (n, 3), at the positions of ``energies``; write the positive Hessian into blocks, (k, 12),
         if it has rows."""
-        solids, plastic, rates = self.solids, self.plastic, (self._before, self._per_step)
-        forces, stiffness = self._forces, self._stiffness if len(blocks) else np.empty((0, 64, 9))
-        self.pool.run_range(
-            lambda a, b: cells_kernel(self._x, solids, plastic, rates, (a, b), (forces, stiffness)), len(forces)
-        )
-        self.pool.run_range(lambda a, b: sum_forces(solids.incidence, forces, a, b, gradient), len(gradient), 1024)
+        solids = self.solids
+        self._run(self._x, (0, len(self._forces)), len(blocks) > 0)
+        self._add_forces(gradient)
         if len(blocks):
-            pairs = solids.pairs, solids.pair_start
-            self.pool.run_range(lambda a, b: sum_blocks(pairs, stiffness, a, b, blocks), len(blocks), 4096)
+            pairs, start, flat = solids.pairs, solids.pair_start, self._stiffness.reshape(-1, 9)
+            self._pool.run_range(lambda a, b: sum_blocks(pairs, start, flat, (a, b), True, blocks), len(blocks), 4096)
+
+    def add_gradient(self, x: np.ndarray, step: float, gradient: np.ndarray) -> None:
+        """Add the gradient at x alone, in a step of so many seconds."""
+        self._per_step = 1.0 / step
+        self._run(x, (0, len(self._forces)), False)
+        self._add_forces(gradient)
+
+    def stiffness(self, x: np.ndarray, first: int, last: int) -> np.ndarray:
+        """(last - first, 64, 9), row by row: positive Hessians of these cells, of pairs of their corners, without
+        damping."""
+        self._per_step = 0.0
+        self._run(x, (first, last), True)
+        return self._stiffness[first:last]
+
+    def _run(self, x: np.ndarray, span: tuple[int, int], is_stiff: bool) -> None:
+        solids, plastic, rates = self.solids, self.plastic, (self._before, self._per_step)
+        out, first = (self._forces, self._stiffness if is_stiff else np.empty((0, 64, 9))), span[0]
+        self._pool.run_range(
+            lambda a, b: cells_kernel(x, solids, plastic, rates, (first + a, first + b), out), span[1] - first
+        )
+
+    def _add_forces(self, gradient: np.ndarray) -> None:
+        incidence, forces = self.solids.incidence, self._forces
+        self._pool.run_range(lambda a, b: sum_forces(incidence, forces, a, b, gradient), len(gradient), 1024)
+
+    def flowed(self) -> float:
+        """J, dissipated by plastic flow since the start."""
+        solids, strain = self.solids, self.plastic.strain
+        at = np.flatnonzero(strain > 0.0)
+        constants = solids.constants[solids.points.cell[at]]
+        work = constants[:, 2] * strain[at] + 0.5 * constants[:, 3] * strain[at] ** 2
+        return float(np.vdot(solids.points.volume[at], work))
 
     def accept(self, x: np.ndarray) -> None:
         """The step has ended at x: plastic flow is part of the past."""
@@ -135,12 +170,12 @@ class SolidStep:
             return
         solids, count = self.solids, len(self.solids.points.cell)
         plastic = self.plastic = Plastic(self.plastic.inverse.copy(), self.plastic.strain.copy())
-        self.pool.run_range(lambda a, b: _flow(x, solids, plastic, a, b), count)
+        self._pool.run_range(lambda a, b: _flow(x, solids, plastic, a, b), count)
 
     def stretch(self, x: np.ndarray) -> np.ndarray:
         """(p,) largest principal stretch at each point, 1 at rest, at x, (n, 3)."""
         out = np.empty(len(self.solids.points.cell))
-        self.pool.run_range(lambda a, b: _stretches(x, self.solids, a, b, out), len(out))
+        self._pool.run_range(lambda a, b: _stretches(x, self.solids, a, b, out), len(out))
         return out
 
 
