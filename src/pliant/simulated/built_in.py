@@ -34,8 +34,10 @@ _SCENES = {
     "flamenco": "dressed",
     "squishy_ball": "soft",
     "octopi": "solids",
+    "airbag": "shells",
+    "car_crash": "shells",
 }
-_OF_CELLS = ("solids",)
+_OF_CELLS = ("solids", "shells")
 PREFIX = "simulated_"  # of the same scene beside those that move by formula
 
 

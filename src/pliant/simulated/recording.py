@@ -61,9 +61,11 @@ class Row(NamedTuple):
     def after(self, frame: Frame) -> Row:
         """With one more time step."""
         stats = frame.stats
-        assert stats is not None
+        if stats is None:  # one of many of an explicit scheme, which are summed up at the end of a frame
+            return self
         return self._replace(
-            time=frame.time, steps=self.steps + 1, newton=self.newton + stats.newton, linear=self.linear + stats.linear,
+            time=frame.time, steps=self.steps + stats.steps,
+            newton=self.newton + stats.newton, linear=self.linear + stats.linear,
             near=self.near + stats.near, contacts=self.contacts + stats.contacts, rounds=self.rounds + stats.rounds,
             stretch=max(self.stretch, stats.stretch), lag=max(self.lag, stats.lag),
             displacement=max(self.displacement, stats.displacement), kinetic=stats.energies.kinetic,
@@ -117,6 +119,8 @@ class Recording:
         def watch(before: np.ndarray, frame: Frame) -> None:
             nonlocal row
             row = row.after(frame)
+            if frame.times is not None:
+                self.times = StepTimes(*(a + b for a, b in zip(self.times, frame.times)))
             if verify:
                 require_free(self.simulation, before, frame.scene, self._threads)
                 self.verified += 1
@@ -125,8 +129,6 @@ class Recording:
             for frame in self.simulation.frames(frames - len(self.rows), rate, watch=watch):
                 self._keep(frame, row)
                 row = Row(len(self.rows), 0.0)
-                if frame.times is not None:
-                    self.times = StepTimes(*(a + b for a, b in zip(self.times, frame.times)))
                 if progress is not None:
                     progress(len(self.rows), frames)
         finally:
