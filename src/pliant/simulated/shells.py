@@ -67,7 +67,8 @@ _GAS = 1.3 * AMBIENT * 0.05  # J, absolute pressure times volume, then
 def airbag(cells: int = 9_100, seed: int = 0) -> SolidSetup:
     """An airbag of coated fabric that a gas inflates against a steering wheel (Airbag of paper 004).
 
-    Two flat layers that are sewn together at their rim, 0.7 m wide; the lower one is held at its mouth, above the hub. The wheel is rigid. In the paper the bag is folded.
+    Two flat layers that are sewn together at their rim, 0.7 m wide; the lower one is held at its mouth, above the hub.
+    The wheel is rigid. In the paper the bag is folded.
     """
     wheel = wheel_parts(max(60, round(0.15 * cells)))
     left = max(50, cells - sum(len(quads) for quads, _ in wheel))
