@@ -1,4 +1,4 @@
-"""Scans that keep a distance, solid cells that turn inside out, and lists of faces for other tools."""
+"""Scans that keep a distance, solid cells that are inverted, and lists of faces for other tools."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLIPPED = CORNERS * (1, 1, -1)
 
 @pytest.fixture
 def solid(tmp_path: Path) -> Path:
-    """Two tetrahedra: the first turns inside out in the second frame and back in the fourth."""
+    """Two tetrahedra: the first is inverted in the second frame and back in the fourth."""
     other = CORNERS + 5
     frames = [np.concatenate((first, other)) for first in (CORNERS, FLIPPED, FLIPPED, CORNERS)]
     np.savez(tmp_path / "solid.npz", frames=np.stack(frames), tetra=np.arange(8).reshape(2, 4))
@@ -50,24 +50,24 @@ def test_cells_that_are_and_that_turn_inside_out(call: Call, solid: Path, tmp_pa
     rows = [one for one in ended.json["list"] if one["kind"] == "inverted-cell"]
     assert [(one["frame"], one["cell"], one["turned"]) for one in rows] == [(1, 0, True), (2, 0, False)]
     out = call("scan", solid, "--report", tmp_path / "page.html").out
-    assert "inside out or flat  " in out
-    assert "2 cells inside out or flat (1 turned so on the way to a frame)" in out
-    assert "Cells inside out or flat" in (tmp_path / "page.html").read_text("utf-8")
+    assert "inverted or flat  " in out
+    assert "2 cells inverted or flat (1 turned so on the way to a frame)" in out
+    assert "Cells inverted or flat" in (tmp_path / "page.html").read_text("utf-8")
     assert "inverted" not in call("scan", solid, "--find", "contacts", "--json").out
     assert call("scan", solid, "--json", "--sarif", tmp_path / "a.sarif", "--junit", tmp_path / "a.xml").code == 1
-    assert "cell 0 is inside out or flat" in json.dumps(json.loads((tmp_path / "a.sarif").read_text("utf-8")))
+    assert "cell 0 is inverted or flat" in json.dumps(json.loads((tmp_path / "a.sarif").read_text("utf-8")))
 
 
-def test_cells_inside_out_are_counted_for_each_file(call: Call, solid: Path):
+def test_inverted_cells_are_counted_for_each_file(call: Call, solid: Path):
     """Such a file was called clean, and the run ended in 1."""
     np.savez(solid.with_name("flat.npz"), faces=FACES, frames=APART[None])
     ended = call("scan", "--each", solid, solid.with_name("flat.npz"), "--find", "intersections")
     assert ended.code == 1
     head, first, second = (line.split() for line in ended.out.splitlines()[:3])
-    assert head == ["contacts", "pairs", "inside", "out", "frames", "triangles", "sequence"]
+    assert head == ["contacts", "pairs", "inverted", "frames", "triangles", "sequence"]
     assert first == ["0", "0", "2", "4", "8", solid.as_posix()]
     assert second[:3] == ["clean", "1", "2"]
-    assert "2 sequences: 1 clean, 0 contacts, 0 pairs and 2 cells inside out or flat in the others." in ended.out
+    assert "2 sequences: 1 clean, 0 contacts, 0 pairs and 2 cells inverted or flat in the others." in ended.out
     found = call("scan", "--each", solid, "--find", "intersections", "--json").json
     assert found["inverted"] == found["sequences"][0]["inverted"] == 2
 

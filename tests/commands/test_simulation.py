@@ -160,10 +160,17 @@ def test_a_built_in_scene_is_simulated_once(call: Call, files: Path, monkeypatch
         ("a.toml --material silk", "--material is for drape"),
         ("drape cloth.obj --restore cloth.obj --frames 2", "cloth.obj"),
         ("drape cloth.obj --output nowhere/out.npz", "is not a folder"),
+        # These were said when all frames were simulated, and lost.
+        ("drape cloth.obj --output out.xyz", "sequences are written as .npz"),
+        ("drape cloth.obj --output out_%03d.xyz", "meshes are not written as .xyz"),
+        ("drape cloth.obj --output -", "do not go to standard output"),
+        ("a.toml", "out.xyz: sequences are written as .npz"),
     ],
 )
 def test_what_is_wrong_ends_in_one_line(call: Call, files: Path, line: str, message: str):
+    Path("a.toml").write_text('[[cloth]]\nfile = "cloth.obj"\n[output]\nfile = "out.xyz"\n', "utf-8")
     ended = call("simulate", *line.split())
+    assert not ended.out  # nothing was begun
     assert ended.code == 2
     assert message in ended.err
     assert ended.err.count("\n") == 1

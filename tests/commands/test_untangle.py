@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import numpy as np
@@ -250,3 +251,90 @@ def test_wrong_calls_are_errors_and_write_nothing(call: Call, files: Path, argum
     assert ended.code == 2
     assert text in ended.err
     assert [path.name for path in files.iterdir()] == ["two.obj"]
+
+
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        ("out.xyz", "out.xyz: meshes are not written as .xyz; but .obj, .ply"),
+        ("out.msh.gz", "out.msh.gz: files of this kind are not packed here"),
+        ("none/out.obj", "none is not a folder; make it first"),
+        ("two.obj", "would replace a file that is read"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_work(
+    call: Call, files: Path, monkeypatch: pytest.MonkeyPatch, out: str, words: str
+):
+    """The ending was looked at after all had been computed, and the message named a file.xyz in a temporary folder."""
+    monkeypatch.setattr(pliant, "untangle", lambda *given, **options: pytest.fail("it was computed"))
+    before = Path("two.obj").read_bytes()
+    ended = call("untangle", "two.obj", out)
+    assert ended.code == 2
+    assert words in ended.err
+    assert ended.err.count("\n") == 1
+    assert [path.name for path in Path().iterdir()] == ["two.obj"]
+    assert Path("two.obj").read_bytes() == before
+
+
+@pytest.mark.parametrize("forbidden", [".", "out.obj"])
+def test_no_permission_is_said_before_the_work(
+    call: Call, files: Path, monkeypatch: pytest.MonkeyPatch, forbidden: str
+):
+    """Asked for by os.access, since nothing is forbidden to the root user that tests may run as."""
+    Path("out.obj").write_text("old", "utf-8")
+    place, may = Path(forbidden).resolve(), os.access
+
+    def access(at: Path, mode: int) -> bool:
+        return may(at, mode) and (mode != os.W_OK or Path(at).resolve() != place)
+
+    monkeypatch.setattr(os, "access", access)
+    monkeypatch.setattr(pliant, "untangle", lambda *given, **options: pytest.fail("it was computed"))
+    ended = call("untangle", "two.obj", "out.obj")
+    assert ended.code == 2
+    assert "out.obj cannot be written: there is no permission to write" in ended.err
+    assert Path("out.obj").read_text("utf-8") == "old"
+
+
+def test_another_format_is_warned_of_once_and_by_its_name(call: Call, files: Path):
+    ended = call("untangle", "two.obj", "out.vtk")
+    assert ended.code == 0
+    assert ended.err.splitlines() == [
+        "pliant: out.vtk: holds cells and positions only; what two.obj has besides them is kept in files of the same "
+        "kind: .obj, .off, .ply, .stl, .glb and .gltf"
+    ]
+    assert pairs_of("out.vtk") == 0
+
+
+def test_from_and_to_a_format_that_shares_no_vertices(call: Call, files: Path):
+    """STL has three vertices for each face: to write one ended in an error about the shape of a mask."""
+    assert call("untangle", "two.obj", "out.stl", "-q").code == 0
+    there = pliant.io.read("out.stl")
+    assert len(there.points) == 3 * len(TWO)
+    assert call("check", "out.stl").code == 0
+    Path("soup.stl").unlink(missing_ok=True)
+    pliant.io.write("soup.stl", balls(), TWO)
+    assert call("check", "soup.stl").code == 1
+    assert call("untangle", "soup.stl", "back.obj", "-q").code == 0
+    assert call("check", "back.obj").code == 0
+
+
+@pytest.mark.parametrize("exponent", [660, -660])
+def test_very_large_and_very_small_positions_are_described_without_overflow(call: Call, files: Path, exponent: int):
+    """Squares of lengths overflow there: the table had nan, and warnings of numpy around it."""
+    Path("two.obj").write_text(grouped(np.ldexp(balls(), exponent)), "utf-8")
+    ended = call("untangle", "two.obj", "out.obj")
+    assert ended.code == 0
+    assert ended.err == ""
+    assert "nan" not in ended.out
+    assert " mean edges." in ended.out
+    area = ended.out.splitlines()[3].split()
+    assert area[1] == area[2] == ("inf" if exponent > 0 else "0")
+    assert -5.0 < float(area[3]) < -0.01
+
+
+@pytest.mark.parametrize("names", ["ball,ball", "ball,two", "other,ball,other"])
+def test_layers_that_share_vertices_contradict_each_other(call: Call, files: Path, names: str):
+    ended = call("untangle", "two.obj", "out.obj", "--layers", names)
+    assert ended.code == 2
+    assert "has vertices that are in another layer already" in ended.err
+    assert not Path("out.obj").exists()

@@ -15,13 +15,17 @@ pytestmark = pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
 
 MODULE = """
 import numpy as np
-from pliant.runtime.jit import kernel
+from pliant.runtime.jit import helper, kernel
+
+@helper
+def twice(a):
+    return 2.0 * a
 
 @kernel
 def total(a):
     doubled = np.empty(len(a))  # what counts arrays has to be there
     for i in range(len(a)):
-        doubled[i] = 2.0 * a[i]
+        doubled[i] = twice(a[i])
     found = 0.0
     for one in doubled:
         found += one
@@ -33,6 +37,10 @@ import numpy as np
 from kept import total
 print(total(np.arange(4.0)), sum(total.stats.cache_hits.values()), "numba.np.linalg" in sys.modules)
 print(total(np.arange(4, dtype=np.int64)), sum(total.stats.cache_hits.values()), "numba.np.linalg" in sys.modules)
+"""
+LOADED = """
+from pliant.runtime import jit
+print("numba.np.arrayobj" in sys.modules, bool(jit._DECLARED))  # where np.empty is; helpers that numba does not know
 """
 
 
@@ -51,5 +59,6 @@ def test_a_loaded_kernel_does_not_make_the_compiler_ready(tmp_path: Path):
         return done.stdout.splitlines()
 
     assert said(SCRIPT.rpartition("print")[0]) == ["12.0 0 True"]  # compiled
+    assert said(SCRIPT.rpartition("print")[0] + LOADED) == ["12.0 1 False", "False True"]
     assert said(SCRIPT) == ["12.0 1 False", "12.0 1 True"]  # loaded; then other types, which are compiled
     assert said(SCRIPT) == ["12.0 1 False", "12.0 2 False"]

@@ -10,7 +10,7 @@ import pytest
 import pliant
 from pliant.runtime.reading import FileError
 from pliant.scenes.shapes import weave
-from pliant.simulate import Cloth, Obstacle, Seam, Settings, Spring, Turning
+from pliant.simulate import Cloth, Obstacle, Pin, Seam, Settings, Spring, Turning
 from tests.simulate.sheets import sheet
 
 
@@ -113,7 +113,20 @@ SHEET = sheet(2, 2, 0.3)
         (lambda: Cloth(*SHEET, wind=(0, 0, np.nan)).step(0.01), "wind.* is nan: numbers must be finite"),
         (lambda: Turning(SHEET[1], centre=(0, 0)), "centre must have shape"),
         (lambda: Turning(SHEET[1], end=np.nan), "end=nan"),
-        (lambda: Cloth(*SHEET, obstacles=Obstacle(*SHEET)).step(0.01), "Move them apart"),
+        (
+            lambda: Cloth(*SHEET, obstacles=[Obstacle(SHEET[0], SHEET[1] + 9.0), Obstacle(*SHEET)]).step(0.01),
+            r"faces 0 and 0 of obstacle 1, 0 and 1 of obstacle 1, .* intersect at x0; .*pliant\.untangle moves",
+        ),
+        (lambda: Cloth(*SHEET, obstacles=[SHEET]), "but obstacle 0 is a tuple"),
+        (lambda: Cloth(*SHEET, settings={"step": 0.01}), r"must be pliant\.simulate\.Settings\(\.\.\.\), not a dict"),
+        (
+            lambda: Cloth(*SHEET, obstacles=[Obstacle(*SHEET), Obstacle(*SHEET, lambda time: SHEET[1][:2])]).step(0.01),
+            r"path\(0\.01\) of obstacle 1 has shape \(2, 3\), but it has 9 vertices",
+        ),
+        (
+            lambda: Cloth(*SHEET, pins=Pin([3], lambda time: [[np.nan] * 3])).step(0.01),
+            r"path\(0\.01\) of pin 0\[0, 0\] is nan",
+        ),
     ],
 )
 def test_errors_say_what_is_wrong(make, named: str):

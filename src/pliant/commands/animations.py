@@ -184,7 +184,7 @@ def _say(run: Run, found: Scan, opened: Opened, all_rows: bool) -> None:
     words += [f"{count(int(crossing.sum()), 'pair')} of triangles that intersect"] * looked[1]
     if inverted := int(found.inverted_counts.sum()):
         turned = sum(len(one.turned) for one in found.frames if one.turned is not None)
-        words.append(f"{count(inverted, 'cell')} inside out or flat ({turned:,} turned so on the way to a frame)")
+        words.append(f"{count(inverted, 'cell')} inverted or flat ({turned:,} turned so on the way to a frame)")
     where = f", in {bad:,} of {count(len(found), 'frame')}" if bad else ""
     run.say("", f"{' and '.join(words) or 'Nothing to compare'}{where}. {found.seconds:.1f} s.")
 

@@ -34,7 +34,7 @@ class Scanned(NamedTuple):
     triangles: int = 0
     contacts: int = 0
     pairs: int = 0
-    inverted: int = 0  # solid cells inside out or flat, in all frames
+    inverted: int = 0  # solid cells inverted or flat, in all frames
 
 
 def scan_each(run: Run, paths: list[Path], opening: Opening, how: How, judging: Judging) -> int:
@@ -131,7 +131,7 @@ def _say(run: Run, scanned: list[Scanned]) -> None:
     broken = f", {len(scanned) - len(fine):,} could not be read" if len(fine) < len(scanned) else ""
     contacts, pairs, inverted = (sum(some) for some in zip((0, 0, 0), *map(_counts, fine)))
     found = [count(contacts, "contact"), count(pairs, "pair")]
-    found += [f"{count(inverted, 'cell')} inside out or flat"] * (inverted > 0)
+    found += [f"{count(inverted, 'cell')} inverted or flat"] * (inverted > 0)
     words = f"{', '.join(found[:-1])} and {found[-1]} in the others{broken}"
     run.say("", f"{count(len(scanned), 'sequence')}: {clean:,} clean, {words}.")
     if clean < len(fine):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,14 @@ from pliant.commands.writing import write_report as write_scan
 from pliant.frames.scanning import Scan, ScannedFrame
 from pliant.frames.sequence import Sequence
 from pliant.io.content import ending_of
-from pliant.io.rewriting.files import rewrite
+from pliant.io.rewriting.files import require_rewritable, rewrite
 from pliant.io.writing.meshes import USD
 from pliant.mesh.parts import Parts
 from pliant.mesh.triangles import TriMesh
 from pliant.report.outputs import Result, intersection_table, joined
 from pliant.report.tables import ROWS, count, face_table, merged_words, more, table
-from pliant.runtime.writing import folder_atomically
-from pliant.untangling.judging import areas
+from pliant.runtime.writing import OutputError, folder_atomically
+from pliant.untangling.judging import areas, exponent_of
 
 _EXACT = (".obj", ".off", ".npz", ".pvd", ".xdmf", ".vtu")  # endings that keep every bit
 
@@ -38,6 +39,11 @@ def require_writable(subject: Subject, out: Path) -> None:
             f"{out.name}: frames are written as .npz, .pc2, .mdd, {', '.join(USD)}, .pvd, .xdmf, or numbered files, as "
             f"{out.stem}_%04d{out.suffix}"
         )
+    for source in subject.sources or ():
+        if _is_folder(out):
+            require_rewritable(out / source.name, source)
+        elif is_one:
+            require_rewritable(out, source)
 
 
 def stored_in(subject: Subject, out: Path) -> Stored | None:
@@ -46,16 +52,28 @@ def stored_in(subject: Subject, out: Path) -> Stored | None:
     if ending in _EXACT:
         return None
     sources = subject.sources
-    if sources is None or (len(sources) > 1 and out.suffix):
+    is_soup = ending == ".stl" and sources is not None and ending_of(sources[0]) != ".stl"  # that has other vertices
+    if sources is None or is_soup or (len(sources) > 1 and out.suffix):
         return lambda _, x: x.astype(np.float32).astype(np.float64)
 
     def stored(frame: int, x: np.ndarray) -> np.ndarray:
-        with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
-            file = Path(folder) / f"file{''.join(out.suffixes[-2:]) or ''.join(sources[frame].suffixes[-2:])}"
+        with tempfile.TemporaryDirectory(prefix="pliant-") as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they are said once, when the file itself is written
+            file = Path(folder) / (out if out.suffix else sources[frame]).name
             rewrite(file, sources[frame], x)
-            return pliant.io.read(file, displacement="none").points
+            found = pliant.io.read(file, displacement="none").points
+        if found.shape != x.shape:
+            raise OutputError(
+                f"{file.name}: would have other vertices than {sources[frame].name}; write another format"
+            )
+        return found
 
     return stored
+
+
+def _is_folder(out: Path) -> bool:
+    """Files of the same names are written into it."""
+    return out.is_dir() or not out.suffix
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -64,7 +82,7 @@ def stored_in(subject: Subject, out: Path) -> Stored | None:
 def write(run: Run, subject: Subject, done: Done, out: Path) -> None:
     """A file for each that was read, rewritten; or frames, as the ending says."""
     x, sources = done.x[:, : len(subject.sequence[0])], subject.sources
-    is_folder = out.is_dir() or not out.suffix
+    is_folder = _is_folder(out)
     if sources is not None and len(sources) == 1 and not is_folder:
         to_path(run, out, lambda file: rewrite(file, sources[0], x[0]))
     elif sources is not None and is_folder:
@@ -122,7 +140,7 @@ def say(run: Run, scene: Scene, done: Done) -> None:
     run.say(_frames_table(done) if len(scene) > 1 else _table(scene, done))
     run.say(_moved_words(scene, done), _side_words(done))
     if subject.has_solids:
-        run.say("Vertices inside of the solids stay: look for cells inside out with pliant scan.", style="bold")
+        run.say("Vertices inside of the solids stay: look for inverted cells with pliant scan.", style="bold")
     left = sum(len(frame.unfixable) for frame in done.frames)
     if left:
         run.say(f"{count(left, 'pair')} cannot be fixed: all of their vertices are fixed.", style="bold")
@@ -142,12 +160,13 @@ def say(run: Run, scene: Scene, done: Done) -> None:
 
 def _table(scene: Scene, done: Done) -> Any:
     out = table(("", "before", "after", "change"), ("",))
-    frame, before, after = (
-        done.frames[0],
-        *(float(areas(scene.subject.faces, x[0]).sum()) for x in (scene.frames, done.x)),
-    )
+    frame, faces, states = done.frames[0], scene.subject.faces, (scene.frames[0], done.x[0])
+    exponent = exponent_of(states[0])  # at the size of ordinary meshes: the squares of others overflow
+    before, after = (float(areas(faces, np.ldexp(x, exponent)).sum()) for x in states)
+    with np.errstate(over="ignore", under="ignore"):
+        shown = [f"{np.ldexp(area, -2 * exponent):.6g}" for area in (before, after)]
     out.add_row("pairs that intersect", f"{frame.pairs:,}", f"{len(frame.remaining):,}", "")
-    out.add_row("area", f"{before:.6g}", f"{after:.6g}", f"{100.0 * (after / before - 1.0) if before else 0.0:+.2f} %")
+    out.add_row("area", *shown, f"{100.0 * (after / before - 1.0) if before else 0.0:+.2f} %")
     return out
 
 
@@ -163,7 +182,11 @@ def _frames_table(done: Done) -> Any:
 
 def _edge_length(scene: Scene) -> float:
     edges, x = TriMesh(scene.subject.faces).edges, scene.frames[0]
-    return float(np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1).mean()) if len(edges) else 1.0
+    if not len(edges):
+        return 1.0
+    exponent = exponent_of(x)
+    ways = np.ldexp(x[edges[:, 1]], exponent) - np.ldexp(x[edges[:, 0]], exponent)
+    return float(np.ldexp(np.linalg.norm(ways, axis=1).mean(), -exponent))
 
 
 def _moved_words(scene: Scene, done: Done) -> str:

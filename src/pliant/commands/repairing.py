@@ -25,6 +25,7 @@ from pliant.results.untangled import Untangled
 from pliant.runtime.arrays import ShapeError
 from pliant.runtime.threads import Progress
 from pliant.runtime.writing import OutputError
+from pliant.untangling.judging import longest
 
 _GLTF = (".glb", ".gltf")
 _WITH_FRAMES = (".npz", ".pc2", ".mdd", ".usd", ".usda", ".usdc", ".usdz", ".pvd", ".xdmf", ".xmf")
@@ -170,7 +171,10 @@ class Scene:
         if told.layers is not None:
             layers = np.full(len(fixed), -1)
             for place, name in enumerate(_names(told.layers)):
-                layers[self.vertices(name, "--layers")] = place
+                own = self.vertices(name, "--layers")
+                if (layers[own] >= 0).any():
+                    raise fault(f"--layers {told.layers}: {name} has vertices that are in another layer already")
+                layers[own] = place
         objects, outside = TriMesh(self.faces).components, None
         if told.outside_of is not None:
             ids = [self.vertices(name, "--outside-of") for name in _names(told.outside_of)]
@@ -239,10 +243,9 @@ def solve(run: Run, scene: Scene, told: Told, stored: Stored | None, progress: P
 
 
 def as_frame(found: Untangled, seconds: float) -> UntangledFrame:
-    largest = float(np.linalg.norm(found.displacement, axis=1).max(initial=0.0))
     return UntangledFrame(
         0, 0.0, found.history[0].pairs, found.clean, found.remaining, found.unfixable, found.wrong_side, found.moved,
-        largest, found.method, seconds, found.sides,
+        longest(found.displacement), found.method, seconds, found.sides,
     )  # fmt: skip
 
 
@@ -265,9 +268,7 @@ def _rounded(
             f"{scene.subject.name}: vertices of a seam would come apart by rounding; write another format"
         )
     given = scene.frames[frame]
-    known = known._replace(
-        moved=(x != given).any(axis=1), largest=float(np.linalg.norm(x - given, axis=1).max(initial=0.0))
-    )
+    known = known._replace(moved=(x != given).any(axis=1), largest=longest(x - given))
     if again.moved.any():
         hits = pliant.check(scene.faces, x, threads=options["threads"])
         left = hits[~options["fixed"][scene.faces[hits.faces]].all(axis=(1, 2))]

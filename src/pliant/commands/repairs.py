@@ -46,7 +46,7 @@ def untangle(
         typer.Option(metavar="FILE", help="The same mesh without intersections, such as its rest pose: surest."),
     ] = None,
     max_move: Annotated[float | None, typer.Option(min=0.0, help="No vertex ends further from where it was.")] = None,
-    max_distortion: Annotated[float, typer.Option(min=0.0, help="Largest relative change of a face's area.")] = 10.0,
+    max_distortion: Annotated[float, typer.Option(min=0.0, help="Largest relative change of a face's area.")] = 4.0,
     seconds: Annotated[float, typer.Option(min=0.0, help="After that, the best state so far counts.")] = 60.0,
     partial: Annotated[bool, typer.Option("--partial", help="Write the best state even if something remains.")] = False,
     merge: Merged = True,

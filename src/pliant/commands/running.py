@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import os
 import sys
 import textwrap
 import warnings
@@ -158,6 +159,12 @@ class Run(contextlib.ExitStack):
             raise fault(f"{path} cannot be written: {path.parent} is not a folder; make it first")
         if path.is_dir() and not folder:
             raise fault(f"{path} cannot be written: it is a folder; name a file in it")
+        from pliant.runtime.writing import is_stream
+
+        room = Path(os.path.realpath(path)).parent  # files are written beside what they replace
+        for place in () if is_stream(path) else (path, room) if path.exists() else (room,):
+            if not os.access(place, os.W_OK):
+                raise fault(f"{path} cannot be written: there is no permission to write {place}")
 
     @contextlib.contextmanager
     def bar(self, what: str) -> Iterator[Progress | None]:

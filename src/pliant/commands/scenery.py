@@ -33,10 +33,12 @@ def scenes(
             raise fault("name the scene to export: pliant scenes NAME --output FILE")
         return _list_scenes(run)
     from pliant.commands.inputs import load_scene
-    from pliant.commands.writing import write_sequence
+    from pliant.commands.writing import require_frames_format, write_sequence
     from pliant.report.outputs import Result
 
     run.take_output(output, folder=True)
+    if output is not None:
+        require_frames_format(output)
     sequence = load_scene(name, triangles, frames, seed)
     run.say(_described(sequence))
     if output is not None:

@@ -157,9 +157,9 @@ def done(run: Run, chosen: Chosen, how: How) -> Done:
         run.say("From disk: simulated before; --no-cache does it again.", style="dim")
         return Done(setup, kept.sequence, setup.alone(kept.sequence), kept.rows, kept.seconds, cached=True)
     recording = Recording(setup, tuning=pliant.Tuning(culling=how.culling), threads=run.threads)
-    run.say(_title(setup))
     if how.restore is not None:
         recording.simulation.restore(how.restore)
+    run.say(_title(setup))
     interrupted = False
     require_free_start(setup, recording.simulation, run.threads)
     with run.bar("Frames") as progress:

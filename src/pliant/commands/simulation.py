@@ -97,6 +97,7 @@ def simulate(
     """
     from pliant.commands import simulating
     from pliant.commands.inputs import up_axis
+    from pliant.commands.writing import require_frames_format
 
     for path, folder in ((output, True), (save, False), (report, False), (png, False)):
         run.take_output(path, folder=folder)
@@ -110,6 +111,8 @@ def simulate(
     if output is None and chosen.output is not None:
         output = chosen.output
         run.take_outputs_of_run(0, {"the output of the scene file": output})
+    if output is not None:
+        require_frames_format(output)
     done = simulating.done(run, chosen, simulating.How(verify, save, restore, culling.value, cache))
     words = simulating.summary(done)
     run.say(words, style="bold")

@@ -19,6 +19,7 @@ from pliant.commands.running import Run
 from pliant.frames.scanning import Scan
 from pliant.frames.sequence import Sequence
 from pliant.io.writing.meshes import as_mesh
+from pliant.io.writing.sequences import require_sequence_format
 from pliant.mesh.space import Space
 from pliant.runtime.arrays import OptionError
 from pliant.runtime.terminal import to_standard_output
@@ -55,6 +56,14 @@ def write_face_list(run: Run, path: Path, counts: np.ndarray) -> None:
 def write_mesh(run: Run, path: Path, mesh: Mesh, x: np.ndarray, ending: str | None = None) -> None:
     """The cells of a mesh, at positions x."""
     to_path(run, path, lambda file: pliant.io.write(file, replace(as_mesh(x, mesh.cells), space=mesh.space)), ending)
+
+
+def require_frames_format(path: Path) -> None:
+    """Said before frames are computed: whether ``write_sequence`` can write them there, of a verb without --format."""
+    if path == STANDARD:
+        raise OptionError("--output -: frames do not go to standard output; name a file")
+    if path.suffix:
+        require_sequence_format(path)
 
 
 def write_sequence(run: Run, path: Path, sequence: Sequence, ending: str | None = None) -> None:

@@ -59,7 +59,7 @@ class Query(Enum):
 
     @property
     def has_features(self) -> bool:
-        """Pairs of vertices, edges and faces are looked at, not only of elements."""
+        """Pairs of vertices, edges and faces are wanted, not only of elements."""
         return self is not Query.INTERSECTIONS
 
     @property
@@ -92,7 +92,7 @@ class _Tree:
         return self.size * (BUILDING if self.hierarchy.patches is None else PATCHES)
 
     def has_grown(self, query: Query, nodes: np.ndarray) -> bool:
-        """Its nodes are so much larger than they were that it has to be built anew."""
+        """Its nodes are so much larger than they were that it has to be rebuilt."""
         if not self._costs:
             first, before = self._first
             self._costs[first] = tree_cost(before)
@@ -103,12 +103,12 @@ class _Tree:
 
     @property
     def has_degraded(self) -> bool:
-        """To build it anew would have cost less than it has cost to walk through it as it is."""
+        """To rebuild it would have cost less than it has cost to walk through it as it is."""
         return self.excess.count > self.excess.patience * self.building
 
 
 class _Excess:
-    """Comparisons beyond those of the first walk through a tree: what it costs not to build it anew.
+    """Comparisons beyond those of the first walk through a tree: what it costs not to rebuild it.
 
     Where a scene itself has more to compare from frame to frame, a new tree saves nothing, and the next one has to wait
     longer.
@@ -301,7 +301,7 @@ class Engine:
             self.mark(scene, fitted, position_error, ThreadPool(self.threads), tally)
 
     def _scene(self, query: Query, travel: Travel, plan: Plan, tally: Tally) -> tuple[Scene, Fitted]:
-        """The scene of a query with its bounds; a tree that is no longer good is built anew."""
+        """The scene of a query with its bounds; a tree that is no longer good is rebuilt."""
         tree = self._tree
         if (
             tree is None

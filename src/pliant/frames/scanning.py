@@ -42,7 +42,7 @@ class ScannedFrame(NamedTuple):
     seconds : (2,) that the contacts and the intersections took
     place : in the sequence, from 0
     points : (k, 3) where the contacts happen; None where there are no contacts
-    inverted : (c,) ids of the solid cells that are inside out or flat; None where there are no solids, or intersections
+    inverted : (c,) ids of the solid cells that are inverted or flat; None where there are no solids, or intersections
         were not asked for
     turned : (t,) ids of those that were not so in the frame before
     """
@@ -118,7 +118,7 @@ class Scan:
 
     @property
     def inverted_counts(self) -> np.ndarray:
-        """(f,) int64, solid cells that are inside out or flat"""
+        """(f,) int64, solid cells that are inverted or flat"""
         return np.array([one.inverted_count for one in self.frames], np.int64)
 
     @property
@@ -283,7 +283,7 @@ def scan(
 ) -> Scan:
     """Every contact between frames and every intersection in a frame, of a whole sequence.
 
-    Of solid cells, the boundary is examined, and in each frame which of them are inside out or flat.
+    Of solid cells, the boundary is examined, and in each frame which of them are inverted or flat.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def untangle_sequence(
     outside_of: Any = None,
     reference: Any = None,
     max_move: float | None = None,
-    max_distortion: float = 10.0,
+    max_distortion: float = 4.0,
     seconds: float = 60.0,
     threads: int | None = None,
     progress: Progress | None = None,

@@ -1,4 +1,4 @@
-"""A binary tree without pointers: build, refit, and when to build anew.
+"""A binary tree without pointers: build, refit, and when to build it again.
 
 All leaves are on one level. Node i of the level with 2^d nodes (heap index 2^d + i) holds the elements at the places of
 the leaves below it: the tree *is* a permutation of the elements, and where in it the leaves begin. Elements are split
@@ -75,7 +75,7 @@ def tree_cost(nodes):
     total = 0.0
     for node in range(1, len(nodes)):
         for c in range(0, 6, 2):
-            total += max(0.0, nodes[node, c + 1] - nodes[node, c])  # turned inside out without elements
+            total += max(0.0, nodes[node, c + 1] - nodes[node, c])  # inverted without elements
     size = 0.0
     for c in range(0, 6, 2):
         size += max(0.0, nodes[1, c + 1] - nodes[1, c])
@@ -87,7 +87,7 @@ def fit_nodes(
 ) -> np.ndarray:
     """(2**(depth + 1), 2 axes) bounds of all nodes by heap index, 1 is the root, from those of the elements by place.
 
-    Bounds of a node without elements are turned inside out, and overlap nothing.
+    Bounds of a node without elements are inverted (lower above upper), and overlap nothing.
     """
     leaves = len(begin) - 1
     out, top = new((2 * leaves, place_bounds.shape[1])), 1 << top_levels(len(place_bounds), leaves.bit_length() - 1)

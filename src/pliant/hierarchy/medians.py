@@ -13,7 +13,7 @@ from pliant.runtime.jit import helper, kernel
 from pliant.runtime.threads import ThreadPool
 
 _STEPS = 2.0**30  # coordinates are below this, and a row's number is of any size
-_LARGE = 64  # rows from which on nine of them are looked at to guess the median
+_LARGE = 64  # rows from which on nine of them are sampled to guess the median
 _SAMPLE = 128  # rows of a node that tell its widest axis
 _GUESSES = 12  # after so many halving of the interval is surer: 31 steps at most
 

@@ -3,6 +3,7 @@ near. Each is a detector that is used once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -302,7 +303,7 @@ def words_of_tangles(detector: Detector, x0: Any, tangled: str) -> str | None:
     return text
 
 
-def some_pairs(pairs: np.ndarray) -> str:
+def some_pairs(pairs: np.ndarray, name: Callable[[int], str] = str) -> str:
     """The first pairs of ids (k, 2) in words, and how many more there are."""
-    named = ", ".join(f"{a} and {b}" for a, b in pairs[:5].tolist())
+    named = ", ".join(f"{name(a)} and {name(b)}" for a, b in pairs[:5].tolist())
     return f"{named} and {len(pairs) - 5} more pairs" if len(pairs) > 5 else named

@@ -70,7 +70,7 @@ def words_of(case: Case, some: Offences, row: int) -> str:
     frame = "" if some.frame is None else f"frame {some.frame}: "
     at = "" if some.at is None else f" at ({', '.join(f'{value:.6g}' for value in some.at[row])})"
     if some.kind == "inverted-cell":
-        return f"{frame}cell {a} is inside out or flat{at}"
+        return f"{frame}cell {a} is inverted or flat{at}"
     does = "intersect" if some.kind == "face-face" else "touch"
     (first, second), (noun, other) = _owners(case, some, row), NOUNS[some.kind]
     other = f"{other} {b}".lstrip()
@@ -103,7 +103,7 @@ def summary(case: Case) -> str:
     contacts = case.total - crossing - inverted
     pairs = "1 pair of triangles intersects" if crossing == 1 else f"{crossing:,} pairs of triangles intersect"
     touching = "1 contact" if contacts == 1 else f"{contacts:,} contacts"
-    turned = "1 cell is inside out or flat" if inverted == 1 else f"{inverted:,} cells are inside out or flat"
+    turned = "1 cell is inverted or flat" if inverted == 1 else f"{inverted:,} cells are inverted or flat"
     said = [pairs] * (crossing > 0) + [touching] * (contacts > 0) + [turned] * (inverted > 0)
     return ", ".join(said) or "clean"
 

@@ -101,7 +101,7 @@ def enclosed_table(found: InsideSurface) -> Table:
 
 
 def inverted_table(cells: np.ndarray, turned: np.ndarray, **first: Any) -> Table:
-    """One row per solid cell that is inside out or flat; turned : ids of those that were not so in the frame before."""
+    """One row per solid cell that is inverted or flat; turned : ids of those that were not so in the frame before."""
     columns = {"kind": np.full(len(cells), "inverted-cell"), "cell": cells, "turned": np.isin(cells, turned)}
     return Table("inverted", _repeated(first, len(cells)) | columns)
 

@@ -161,13 +161,13 @@ def _run_rows(scan: Scan, regions: Regions, options: Mapping[str, object], verb:
 
 
 def _inside_out(scan: Scan) -> list[tuple[str, str]]:
-    """How many solid cells are inside out or flat, where there are solids."""
+    """How many solid cells are inverted or flat, where there are solids."""
     counts = scan.inverted_counts
     if all(one.inverted is None for one in scan.frames):
         return []
     worst = scan.frames[int(np.argmax(counts))].number
     where = f" in {np.count_nonzero(counts):,} frames, most in frame {worst} ({counts.max():,})" if counts.any() else ""
-    return [("Cells inside out or flat", f"{counts.sum():,}{where}")]
+    return [("Cells inverted or flat", f"{counts.sum():,}{where}")]
 
 
 def assemble(title: str, record: Mapping[str, Any], data: bytes) -> str:

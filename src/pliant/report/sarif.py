@@ -17,7 +17,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST = 5000  # results: what code scanning of GitHub shows of a run
 RULES = {
     "face-face": ("pliant/intersection", "Triangles intersect", "Two triangles share a point they should not."),
-    "inverted-cell": ("pliant/inverted-cell", "A cell is inside out or flat", "A solid cell has no positive volume."),
+    "inverted-cell": ("pliant/inverted-cell", "A cell is inverted or flat", "A solid cell has no positive volume."),
     "vertex-face": ("pliant/contact", "Features touch", "A vertex and a face, or two edges, meet between frames."),
     "edge-edge": ("pliant/contact", "Features touch", "A vertex and a face, or two edges, meet between frames."),
 }

@@ -82,9 +82,9 @@ def file_table(rows: Iterable[tuple[str, int | None, int, int]]) -> Table:
 
 
 def scan_table(rows: Iterable[tuple[str, int, int, int, int, int]]) -> Table:
-    """Sequence, contacts, pairs, cells inside out where there are any, frames and triangles."""
+    """Sequence, contacts, pairs, inverted cells where there are any, frames and triangles."""
     rows = list(rows)
-    kinds = ["contacts", "pairs", *["inside out"] * any(row[3] for row in rows)]
+    kinds = ["contacts", "pairs", *["inverted"] * any(row[3] for row in rows)]
     out = table((*kinds, "frames", "triangles", "sequence"), ("sequence",))
     for name, *counts, frames, triangles in rows:
         found = [f"{number:,}" for number in counts] if any(counts) else ["clean", "", ""]
@@ -205,7 +205,7 @@ def frame_table(scan: Scan, rows: int = ROWS) -> Table:
         [
             *columns,
             *["intersecting"] * crossing,
-            *["inside out or flat"] * inverted,
+            *["inverted or flat"] * inverted,
             "ms",
             *["file"] * (files is not None),
         ],

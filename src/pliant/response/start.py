@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pliant.elementary.inversion import inverted
@@ -20,7 +22,11 @@ class Starts:
 
     def __init__(self, detector: Detector) -> None:
         self._detector = detector
-        self.advice = 'Separate them first; or tangled="keep" leaves them as they are, and nothing else tangles'
+        self.named: Callable[[np.ndarray], str] = some_pairs  # pairs of faces, (k, 2), in words
+        self.advice = (
+            "pliant.check(mesh, x0) lists them, pliant.untangle(mesh, x0) moves them apart; or "
+            'tangled="keep" leaves them as they are, and nothing else tangles'
+        )
         self.fresh: FreshPairs = no_fresh_pairs()  # of which triangles may intersect
         self._elements: Detector | None = None  # of faces, loose edges and points
 
@@ -53,14 +59,14 @@ class Starts:
         equal = (sides[:, 0] == sides[:, 1]).all(axis=1)
         if equal.any():
             raise TangledError(
-                f"the start is tangled: faces {some_pairs(pairs[equal])} have the same vertices, so they lie in each "
+                f"the start is tangled: faces {self.named(pairs[equal])} have the same vertices, so they lie in each "
                 "other; remove one of each two",
                 pairs,
             )
         loose = pairs.max() >= len(self._detector._at_rest.topology.tested.features.faces)
         what = "elements (faces, then loose edges, then loose points)" if loose else "faces"
         raise TangledError(
-            f"the start is tangled: {what} {some_pairs(pairs)} intersect at x0; pliant.check(mesh, x0) lists them. "
+            f"the start is tangled: {what} {some_pairs(pairs) if loose else self.named(pairs)} intersect at x0; "
             + self.advice,
             pairs,
         )

@@ -34,7 +34,7 @@ class Contacts(Rows, OnFaces):
     gap : (k,) float64, distance of the two features at t = 0
     status : (k,) int8, how it was found: a row of ``STATUS``
     cells : (k, 2) int32, of a volume mesh: a cell that has the first feature, and one that has the second; else -1
-    inversion : (k,) bool, one cell has both features: it is being turned inside out
+    inversion : (k,) bool, one cell has both features: it is being inverted
     stages : what every stage of the pipeline did
     """
 

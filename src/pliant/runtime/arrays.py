@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -148,8 +149,8 @@ def as_array(x: Any, name: str) -> np.ndarray:
         array = np.asarray(x)
     except ValueError as error:
         raise ShapeError(f"{name} is not a rectangular array: {error}") from error
-    mask = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else np.zeros(0, np.bool_)
-    if mask.any():
+    masks = sys.modules.get("numpy.ma")  # numpy imports it when it is first named: without it, there are no masks
+    if masks is not None and isinstance(x, masks.MaskedArray) and (mask := masks.getmaskarray(x)).any():
         where = ", ".join(str(i) for i in np.argwhere(mask)[0])
         raise MaskedError(f"{name}[{where}] is masked: no value may be missing; fill it in, or leave out its vertices")
     return array

@@ -139,7 +139,24 @@ def helper(function: F) -> F:
     Without wrappers for calls from Python it compiles in three quarters of the time, and unlike a function of its own
     it is not recompiled for every literal that it is called with (which made minutes out of seconds).
     """
-    return register_jitable(**_OPTIONS, **_OF_HELPERS)(function)
+    if not INTERPRETED:
+        _DECLARED.append(function)
+    return function
+
+
+_DECLARED = list[Callable[..., Any]]()  # helpers that numba does not know yet
+
+
+class _Registration(event.Listener):
+    """numba is told of helpers when something is compiled: to tell it of four hundred takes longer than to load what a
+    first query calls."""
+
+    def on_start(self, event: Any) -> None:
+        while _DECLARED:
+            register_jitable(**_OPTIONS, **_OF_HELPERS)(_DECLARED.pop(0))
+
+    def on_end(self, event: Any) -> None:
+        pass
 
 
 def _out_of_line(_typing_context: Any) -> Any:
@@ -227,4 +244,5 @@ class _Announcer(event.Listener):
 
 
 ANNOUNCER = _Announcer()
+event.register("numba:compile", _Registration())
 event.register("numba:compile", ANNOUNCER)

@@ -11,17 +11,16 @@ Libraries and flags of numba are not documented: tried with 0.61.2 and 0.68.1.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from numba.core import compiler
 from numba.core.codegen import JITCodeLibrary
 
+from pliant.runtime import shortcuts
+from pliant.runtime.garbage import uncollected
+
 _DEFAULTS: dict[str, Any] = {name: option.default for name, option in compiler.Flags.options.items()}
 _HASH = hash(compiler.Flags())  # of the names of all flags: the same for all values
-_FEW_COLLECTIONS = 100_000  # new objects between two of them; Python's own number is in the hundreds
 
 
 class _Flags(compiler.Flags):
@@ -61,7 +60,7 @@ class _HelperLibrary(JITCodeLibrary):
 
 
 class KernelCompiler(compiler.Compiler):
-    """numba's compiler, with fewer collections of garbage: they took some 5 % of the time."""
+    """numba's compiler, without collections of garbage, and with shortcuts."""
 
     def __init__(
         self, typingctx: Any, targetctx: Any, library: Any, args: Any, return_type: Any, flags: Any, *rest: Any
@@ -69,7 +68,7 @@ class KernelCompiler(compiler.Compiler):
         super().__init__(typingctx, targetctx, library, args, return_type, _Flags(flags), *rest)
 
     def _compile_core(self) -> Any:
-        with _few_collections():
+        with uncollected(), shortcuts.taken():
             return super()._compile_core()
 
 
@@ -80,16 +79,3 @@ class HelperCompiler(KernelCompiler):
             self.state.library = _HelperLibrary(self.state.targetctx.codegen(), name)
             self.state.library.enable_object_caching()
         return super().define_pipelines()
-
-
-@contextmanager
-def _few_collections() -> Iterator[None]:
-    before = gc.get_threshold()
-    if not 0 < before[0] < _FEW_COLLECTIONS:
-        yield
-        return
-    gc.set_threshold(_FEW_COLLECTIONS, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)

@@ -132,7 +132,7 @@ def _worst_at(cells, x, v):
 
 @helper
 def _quality(cells, x, cell):
-    """Mean ratio of a tetrahedron: 1 if regular, 0.95 in the lattice, 0 if flat, negative if turned inside out.
+    """Mean ratio of a tetrahedron: 1 if regular, 0.95 in the lattice, 0 if flat, negative if inverted.
 
     Less for a small one: at most 1.6 times its volume, if 1 is that of the lattice.
     """

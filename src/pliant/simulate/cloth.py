@@ -22,7 +22,7 @@ from pliant.simulate.materials import Material
 from pliant.simulate.membrane import MembraneStep
 from pliant.simulate.model import Model, gravity_of, resolver_of, rubbing_of, thickness_of, wind_of
 from pliant.simulate.scene import Scene, materials_of, of_vertices, rest_of, sheet_of, warn_of_size, warn_of_tearing
-from pliant.simulate.settings import Settings
+from pliant.simulate.settings import Settings, settings_of
 from pliant.simulate.simulation import Simulation
 from pliant.simulate.stepping import Made, Stepper
 from pliant.simulate.terms import Body
@@ -90,7 +90,7 @@ class Cloth(Simulation):
         threads: int | None = None,
     ) -> None:
         expect("simulate")
-        self.settings = Settings() if settings is None else settings
+        self.settings = settings_of(settings)
         own, x = as_mesh(mesh), as_positions(x, "x").copy()
         if own.vertex_limit > len(x):
             raise ShapeError(f"the cloth has a vertex {own.vertex_limit - 1}, but {len(x)} positions")

@@ -152,17 +152,19 @@ class Driven:
     what is pinched gets time to move out of the way. Its *pace*, from 1 downwards, is part of the state.
     """
 
-    def __init__(self, groups: list[tuple[np.ndarray, Path | None]]) -> None:
-        self.groups = groups
+    def __init__(self, groups: list[tuple[np.ndarray, Path | None]], names: list[str]) -> None:
+        self.groups, self._names = groups, names
 
     def aim(self, x: np.ndarray, time: float, paces: np.ndarray) -> None:
         """Put the driven vertices among x, (N, 3), to where they go in a step that ends at a time."""
-        for (vertices, path), pace in zip(self.groups, paces):
+        for (vertices, path), pace, name in zip(self.groups, paces, self._names):
             if path is None:
                 continue
-            goal = as_positions(path(time), f"path({time:g})")
+            goal = as_positions(path(time), f"path({time:g}) of {name}")
             if goal.shape != (len(vertices), 3):
-                raise ShapeError(f"path({time:g}) has shape {goal.shape}, but there are {len(vertices)} vertices")
+                raise ShapeError(
+                    f"path({time:g}) of {name} has shape {goal.shape}, but it has {len(vertices)} vertices"
+                )
             x[vertices] = goal if pace == 1.0 else x[vertices] + pace * (goal - x[vertices])
 
     def next_pace(self, pace: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 Vertices are put together into aggregates, these into larger ones, and so on. A level moves the one below it by smooth
 hats (tentative hats of aggregates, averaged once over neighbours: smoothed aggregation), the same for each coordinate,
 so that hats depend on the topology and on what is driven alone and are kept; hats of space move with the cloth as it
-folds. Matrices of the levels are summed anew for every system (``coarse.py``): with the hats h of the level below,
+folds. Matrices of the levels are summed again for every system (``coarse.py``): with the hats h of the level below,
 h' A h. Mass makes coarse levels easy: their stiffness grows less than what they carry, so that a few sweeps end it.
 """
 

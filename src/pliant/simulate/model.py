@@ -12,7 +12,7 @@ from pliant.mesh.triangles import TriMesh
 from pliant.response.closest import loose_vertices
 from pliant.response.resolver import Resolver
 from pliant.runtime.arrays import ShapeError, as_floats, as_number
-from pliant.simulate.contacts import Rubbing
+from pliant.simulate.contacts import CONTACT_STIFFNESS, Rubbing
 from pliant.simulate.links import Links
 from pliant.simulate.materials import Material
 from pliant.simulate.scene import Scene
@@ -21,7 +21,6 @@ from pliant.simulate.terms import Body
 from pliant.simulate.welding import sewn_together
 
 LEAST_THICKNESS = 0.15  # of the mean edge, where none is given: thinner cloth costs more rounds
-CONTACT_STIFFNESS = 0.5  # of the elements'
 
 
 class Model(NamedTuple):
@@ -88,5 +87,8 @@ def resolver_of(model: Model, tuning: Tuning | None, threads: int | None) -> Res
         scene.mesh, inverse_mass=inverse_mass_of(scene, model.body.mass), thickness=model.rubbing.thickness,
         friction=scene.frictions, objects=scene.objects, pinched=model.settings.pinched, tuning=tuning, threads=threads,
     )  # fmt: skip
-    resolver._starts.advice = "Move them apart in x first"
+    resolver._starts.advice = (
+        "pliant.check lists them, of the mesh and the frame().scene of the simulation; pliant.untangle moves them apart"
+    )
+    resolver._starts.named = scene.pairs_of_faces
     return resolver

@@ -166,7 +166,7 @@ class Minimiser:
         if not self._levels or not np.array_equal(self._free, step.free):
             self._free = step.free.copy()
             self._levels = levels_of(rows, bend_rows, parts, self._free)
-        # Anew for every Newton step: residuals are measured with these matrices, and links change. Where they were kept
+        # For every Newton step: residuals are measured with these matrices, and links change. Where they were kept
         # for two steps, the solver ended before contacts held, and scraps that met gained a quarter of their energy.
         prepare_levels(system, self._levels, self._pool)
         limits = (tolerances.linear, 0.0, tolerances.most)

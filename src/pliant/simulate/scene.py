@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
+from pliant.queries.detect import some_pairs
 from pliant.runtime.arrays import MeshError, OptionError, ShapeError, as_floats, as_number
 from pliant.runtime.log import warn
 from pliant.simulate.bending import Bending, bending_of
@@ -54,6 +55,18 @@ class Scene(NamedTuple):
         """(N,) coefficients, of the body or of the obstacle that a vertex is of."""
         return np.where(self.of_obstacles < 0.0, self.friction, self.of_obstacles)
 
+    def pairs_of_faces(self, pairs: np.ndarray) -> str:
+        """The first of some pairs of faces of the mesh, (k, 2), in words: those of an obstacle by its own ids."""
+        return some_pairs(pairs, self._name_of_face)
+
+    def _name_of_face(self, face: int) -> str:
+        mesh = self.mesh if isinstance(self.mesh, TriMesh) else self.mesh.features()
+        of_face = mesh.faces[:, 0]
+        if self.of_obstacles[of_face[face]] < 0.0:
+            return f"{face}"
+        label = self.objects[of_face[face]]
+        return f"{face - int(np.argmax(self.objects[of_face] == label))} of {self.names[label]}"
+
     @staticmethod
     def of(
         own: TriMesh | VolumeMesh, x: np.ndarray, obstacles: list, pins: list, mass: np.ndarray, friction: float
@@ -71,7 +84,8 @@ class Scene(NamedTuple):
         coefficient = [np.full(len(x), -1.0)]
         for number, obstacle in enumerate(obstacles):
             if not isinstance(obstacle, Obstacle):
-                raise OptionError(f"obstacles must be of pliant.simulate.Obstacle, not {obstacle!r}")
+                kind = type(obstacle).__name__
+                raise OptionError(f"obstacles must be of pliant.simulate.Obstacle, but obstacle {number} is a {kind}")
             count = len(obstacle.x)
             groups.append((np.arange(begin, begin + count), obstacle.path))
             names[next_label] = f"obstacle {number}"
@@ -171,14 +185,12 @@ def warn_of_tearing(scene: Scene, own: TriMesh, stretch: np.ndarray) -> bool:
     worst = int(np.argmax(stretch))
     torn = own.faces[stretch > MOST_STRETCH]
     pins = [np.isin(torn, group).any() for group, _ in scene.groups[: scene.pin_count]]
-    if not any(pins):  # further away in this cloth
+    if sum(pins) < 2:  # the others are further away in this cloth
         components = own.components[own.faces[worst, 0]]
         pins = [(own.components[group] == components).any() for group, _ in scene.groups[: scene.pin_count]]
     named = " and ".join(f"pin {number}" for number in np.flatnonzero(pins)[:5])
-    warn(
-        f"the cloth is torn{f' apart between {named}' if named else ''}: face {worst} is stretched "
-        f"{stretch[worst]:.3g} times"
-    )
+    where = f" apart between {named}" if sum(pins) > 1 else f" at {named}" if named else ""
+    warn(f"the cloth is torn{where}: face {worst} is stretched {stretch[worst]:.3g} times")
     return True
 
 

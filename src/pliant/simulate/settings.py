@@ -110,3 +110,10 @@ class Settings:
         for name, value in values.items():
             object.__setattr__(scaled, name, value)
         return scaled
+
+
+def settings_of(given: Any) -> Settings:
+    """From what users have: None for the defaults, or Settings."""
+    if given is not None and not isinstance(given, Settings):
+        raise OptionError(f"settings must be pliant.simulate.Settings(...), not a {type(given).__name__}")
+    return given or Settings()

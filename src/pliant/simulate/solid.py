@@ -18,7 +18,7 @@ from pliant.simulate.driven import Obstacle, pins_of
 from pliant.simulate.frames import Frame
 from pliant.simulate.model import gravity_of
 from pliant.simulate.scene import Scene, warn_of_size
-from pliant.simulate.settings import Settings
+from pliant.simulate.settings import Settings, settings_of
 from pliant.simulate.simulation import Simulation
 from pliant.simulate.solids.building import LEAST_THICKNESS, physics_of
 from pliant.simulate.solids.chambers import loads_of
@@ -106,7 +106,7 @@ class Solid(Simulation):
     ) -> None:
         expect("solids")
         how = Scheme.of(scheme, contact, interior, tuning, threads)
-        self.settings = how.settings if settings is None else settings
+        self.settings = how.settings if settings is None else settings_of(settings)
         own, x = as_volume(mesh), as_positions(x, "x").copy()
         own.require_in_range(len(x))
         self.cells, self.interior = own, how.interior

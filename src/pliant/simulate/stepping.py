@@ -77,7 +77,7 @@ class Stepper:
         self.growing: frozenset[int] = frozenset()
         self._air, self._wind = air
         self._minimiser = Minimiser(model.body, pool)
-        self._driven = Driven(model.scene.groups)
+        self._driven = Driven(model.scene.groups, list(model.scene.names.values()))
 
     def first(self) -> State:
         """Everything at rest, where the simulation starts."""

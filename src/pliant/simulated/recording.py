@@ -114,11 +114,13 @@ class Recording:
         clock = perf_counter()
         if not self.rows:
             self._keep(self.simulation.frame(), Row(0, self.simulation.time))
-        row = Row(len(self.rows), 0.0)
+        row = begun = Row(len(self.rows), 0.0)
 
         def watch(before: np.ndarray, frame: Frame) -> None:
-            nonlocal row
-            row = row.after(frame)
+            nonlocal row, begun
+            if frame.stats is None or frame.stats.steps == 1:
+                begun = row
+            row = begun.after(frame)  # an explicit scheme says what happened in all of its steps so far
             if frame.times is not None:
                 self.times = StepTimes(*(a + b for a, b in zip(self.times, frame.times)))
             if verify:

@@ -25,7 +25,8 @@ def require_free_start(setup: Setup, simulation: Simulation, threads: int | None
     named = [" and ".join(_name(face, parts) for face in pair) for pair in pairs[:_NAMED].tolist()]
     more = f", and {len(pairs) - _NAMED} more pairs" if len(pairs) > _NAMED else ""
     raise TangledError(
-        f"the start is tangled: {', '.join(named)}{more} intersect; separate them first (pliant check lists all pairs)",
+        f"the start is tangled: {', '.join(named)}{more} intersect; separate them first (pliant check lists all pairs, "
+        "pliant untangle moves them apart)",
         pairs,
     )
 

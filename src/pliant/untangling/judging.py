@@ -40,6 +40,19 @@ class FaceAreas(NamedTuple):
         return np.divide(change, self.scale, out=unknown, where=self.scale > 0.0)
 
 
+def exponent_of(x: np.ndarray) -> int:
+    """Of the power of two by which positions become those of ordinary size: areas and volumes of others overflow."""
+    largest = float(np.abs(x).max(initial=0.0))
+    return 0 if largest == 0.0 or 2.0**-40 < largest < 2.0**40 else -int(np.frexp(largest)[1])
+
+
+def longest(ways: np.ndarray) -> float:
+    """The largest length of vectors (n, 3) whose squares may overflow."""
+    exponent = exponent_of(ways)
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(np.linalg.norm(np.ldexp(ways, exponent), axis=1).max(initial=0.0), -exponent))
+
+
 def areas(faces: np.ndarray, x: np.ndarray) -> np.ndarray:
     """(m,)"""
     u = x[faces[:, 0]]

@@ -10,6 +10,7 @@ import numpy as np
 from pliant.mesh.edges import unite
 from pliant.mesh.rings import balls, grow
 from pliant.runtime.clocks import Clock
+from pliant.untangling.judging import areas
 from pliant.untangling.lifting import Whole, lifted
 from pliant.untangling.pushing import push_flat, push_regions
 from pliant.untangling.shortening import push_contours
@@ -26,6 +27,7 @@ _LARGE = 0.3  # sizes: a step of contour minimisation that has to get somewhere
 _SMALL = 0.1
 _RINGS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40)  # that fairing smooths, each for two tries
 _TRIES = 40  # of fairing, at most: clusters that meet count together
+_SHRUNK = 0.1  # of the area: what is smoothed to less collapses, and nothing leads back from there
 
 
 class Reached(NamedTuple):
@@ -101,6 +103,7 @@ def by_fairing(window: Window, whole: Whole, clock: Clock) -> Reached:
     base = x = lifted(window, whole, window.x, gap, clock)
     best, fewest = window.x, np.inf
     radius_of = np.repeat((0, *_RINGS), 2)[1:]
+    least_area = _SHRUNK * areas(window.mesh._faces, window.x).sum()
     for _ in range(_TRIES):
         tangle = window.tangle(x)
         if len(tangle) < fewest:
@@ -113,6 +116,8 @@ def by_fairing(window: Window, whole: Whole, clock: Clock) -> Reached:
         _raise(window, tangle, gap)
         radius = balls(window.rings, radius_of[tries])
         x = smooth(window.rings, base, 1.0 / np.maximum(radius, 1) ** 2.0, window.held | (radius == 0))
+        if areas(window.mesh._faces, x).sum() < least_area:
+            break
         x = lifted(window, whole, x, gap, clock)
     return Reached(best, int(fewest))
 

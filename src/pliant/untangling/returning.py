@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
+from pliant.mesh.rings import grow
 from pliant.response.resolver import Resolver
 from pliant.runtime.arrays import TangledError
 from pliant.runtime.clocks import Clock
 from pliant.untangling.judging import FaceAreas, Limits
 from pliant.untangling.restoring import restore_areas, restore_lengths
 from pliant.untangling.spreading import smooth
-from pliant.untangling.window import Window, part_around
+from pliant.untangling.window import FREE_RINGS, Window, part_around
 
 THICKNESS = 0.05  # of the median size of a vertex: what resolve aims at
 _STEPS = 30  # at most
@@ -25,15 +27,28 @@ _POLISH, _POLISH_SWEEPS = 4, 5  # steps at the end, every second one smooths
 NEAR, FAR = 1.5, 6.0  # median sizes, within which something may be met; and where that was not enough
 _RELAX, _RELAX_SWEEPS = 10, 40  # steps at the end, over faces whose area has changed too much
 _RELAXED, _RELAX_GAIN = 1.2, 0.9  # of what is wanted, and of the excess: beyond which these steps go on, or end
+_TRIES = 3  # of a step that takes faces beyond the limit, each with fewer vertices that take part
 _AIM = 0.8  # of the limit: what areas are restored to
 _MOST_AIM = 0.2  # however large the limit is
 
 
+class Manner(NamedTuple):
+    """How steps are taken.
+
+    keeps : what is tangled at the start stays where it is
+    bounded : what a step would take beyond the limits rests
+    near : median sizes, within which something is looked for that may be met
+    """
+
+    keeps: bool = False
+    bounded: bool = False
+    near: float = NEAR
+
+
 def brought_back(
-    window: Window, x: np.ndarray, limits: Limits, clock: Clock, keeps: bool = False, near: float = NEAR
+    window: Window, x: np.ndarray, limits: Limits, clock: Clock, manner: Manner | None = None
 ) -> np.ndarray:
-    """(n, 3) as near to what was given as steps get that are proven free of contact; what is tangled at x stays where
-    it is, if so wanted.
+    """(n, 3) as near to what was given as steps get that are proven free of contact.
 
     Each step goes straight towards what was given, or smooths what is left of the way; then edges get back towards the
     lengths that they had, and faces towards their areas. So what is blocked slides along what blocks it, and neither
@@ -41,7 +56,7 @@ def brought_back(
     """
     if np.array_equal(x, window.x):
         return x
-    way = _Way(window, x, limits, clock, keeps, near)
+    way = _Way(window, x, limits, clock, manner or Manner())
     if way.come_nearer():
         way.polish()
         way.relax()
@@ -51,10 +66,11 @@ def brought_back(
 class _Way:
     """The way back of one window: x is where it is."""
 
-    def __init__(self, window: Window, x: np.ndarray, limits: Limits, clock: Clock, keeps: bool, near: float) -> None:
+    def __init__(self, window: Window, x: np.ndarray, limits: Limits, clock: Clock, manner: Manner) -> None:
         self.x = x.copy()
-        self._window, self._clock, self._keeps, self._near = window, clock, keeps, near
+        self._window, self._clock, self._manner = window, clock, manner
         self._areas = FaceAreas.of(window.mesh._faces, window.x)
+        self._limit, self._rests = limits.max_distortion if manner.bounded else np.inf, np.zeros(len(x), bool)
         self._wanted = min(_AIM * limits.max_distortion, _MOST_AIM)
         self._steps, self._rows = self._around((x != window.x).any(axis=1))
 
@@ -91,13 +107,21 @@ class _Way:
 
     def _around(self, mask: np.ndarray) -> tuple[_Steps, np.ndarray]:
         """Steps of the part around what may have to move, and the numbers of its vertices."""
-        part, rows, faces = part_around(self._window, self.x, mask, self._near)
+        part, rows, faces = part_around(self._window, self.x, mask, self._manner.near)
         areas = FaceAreas(self._areas.area[faces], self._areas.scale[faces])
-        return _Steps(part, areas, self._wanted, self._keeps), rows
+        return _Steps(part, areas, self._wanted, self._manner.keeps), rows
 
     def _go(self, aim_of: Callable[[Window, np.ndarray], np.ndarray], sweeps: int) -> None:
-        x = self.x[self._rows]
-        self.x[self._rows] = self._steps.towards(x, aim_of(self._steps.window, x), sweeps)
+        """A step; vertices whose faces it would take beyond the limit do not take part, nor do those around."""
+        steps, x = self._steps, self.x[self._rows]
+        aim, rings = aim_of(steps.window, x), steps.window.rings
+        for _ in range(_TRIES):
+            after = steps.towards(x, aim, sweeps, self._rests[self._rows])
+            worse = steps.taken_beyond(self._limit, x, after)
+            if not worse.any():
+                self.x[self._rows] = after
+                return
+            self._rests[self._rows] |= grow(rings, worse, FREE_RINGS)
 
 
 class _Steps:
@@ -111,8 +135,20 @@ class _Steps:
         )  # fmt: skip
         self._resolver._is_quiet = True
 
-    def towards(self, x: np.ndarray, aim: np.ndarray, sweeps: int) -> np.ndarray:
-        """From x to near aim, with edges and areas restored in so many sweeps."""
+    def taken_beyond(self, limit: float, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """(n,) bool: corners of faces whose area has changed by more than the limit, and less before."""
+        faces, out = self.window.mesh._faces, np.zeros(len(after), bool)
+        if limit == np.inf:
+            return out
+        changes = self._areas.changes(faces, after)
+        rows = np.flatnonzero(changes > limit)
+        if len(rows):
+            rows = rows[changes[rows] > self._areas.changes(faces, before)[rows]]
+            out[faces[rows]] = True
+        return out
+
+    def towards(self, x: np.ndarray, aim: np.ndarray, sweeps: int, rests: np.ndarray) -> np.ndarray:
+        """From x to near aim, with edges and areas restored in so many sweeps; what rests is pushed at most."""
         window, aim = self.window, np.array(aim)
         restore_lengths(aim, window.edges, window.lengths, window.held, sweeps)
         before = aim.copy()
@@ -120,6 +156,7 @@ class _Steps:
         aim = _limited(before, aim, _FURTHEST * window.size)
         near = (np.linalg.norm(aim - window.x, axis=1) < _HOME * window.size) & ~window.held
         aim[near] = window.x[near]
+        aim[rests] = x[rests]
         try:
             return np.array(self._resolver.resolve(x, aim).positions)
         except TangledError:  # it touches, which only a step finds out

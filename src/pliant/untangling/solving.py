@@ -9,13 +9,15 @@ import numpy as np
 from pliant.runtime.clocks import Clock
 from pliant.untangling.judging import Limits, areas, within_limits
 from pliant.untangling.lifting import Whole
+from pliant.untangling.parting import parted
 from pliant.untangling.plans import Reached, by_fairing, by_regions
-from pliant.untangling.returning import FAR, NEAR, brought_back
+from pliant.untangling.returning import FAR, NEAR, Manner, brought_back
 from pliant.untangling.sides import wrong_side
 from pliant.untangling.window import Window
 
-FAIRING, REGIONS, BOTH = "fairing", "regions", "fairing before regions"
+FAIRING, REGIONS, BOTH, PARTED = "fairing", "regions", "fairing before regions", "objects parted before regions"
 NEAR_ENOUGH = 1.5  # sizes: no vertex moved further, so no other plan is tried
+MOST_AREA = 0.1  # change of the whole area of a window, as a share of it: what is beyond does not count
 
 
 class Outcome(NamedTuple):
@@ -47,14 +49,14 @@ def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome
         return given
     partial, tangled_least = None, given.pairs
     faired = window.x
-    for plan in (FAIRING, REGIONS, BOTH):
-        if clock.is_over or (best.pairs == 0 and (_is_good(best) or plan == BOTH)):
+    for plan in (FAIRING, REGIONS, BOTH, PARTED):
+        if clock.is_over or (best.pairs == 0 and (_is_good(best) or plan in (BOTH, PARTED))):
             break
+        reached = _reached(plan, window, whole, limits, clock, faired)
+        if reached is None:
+            continue
         if plan == FAIRING:
-            reached = by_fairing(window, whole, clock)
             faired = reached.x
-        else:
-            reached = by_regions(window, whole, clock, faired if plan == BOTH else window.x)
         if reached.pairs:  # brought back only where nothing else is left: that takes longest of all
             if reached.pairs < tangled_least:
                 partial, tangled_least = (reached, plan), reached.pairs
@@ -63,6 +65,18 @@ def solve(window: Window, whole: Whole, limits: Limits, clock: Clock) -> Outcome
     if best.pairs and partial is not None:
         best = _better(best, _tried(window, whole, limits, *partial, clock), given)
     return best
+
+
+def _reached(
+    plan: str, window: Window, whole: Whole, limits: Limits, clock: Clock, faired: np.ndarray
+) -> Reached | None:
+    """What a plan comes to; None where it has nothing to do."""
+    if plan == FAIRING:
+        return by_fairing(window, whole, clock)
+    if plan != PARTED:
+        return by_regions(window, whole, clock, faired if plan == BOTH else window.x)
+    start = parted(window, window.x, limits.max_move, clock)
+    return None if np.array_equal(start, window.x) else by_regions(window, whole, clock, start)
 
 
 def _is_good(outcome: Outcome) -> bool:
@@ -81,17 +95,33 @@ def _tried(window: Window, whole: Whole, limits: Limits, reached: Reached, plan:
     """What a plan reached, brought back, without what is beyond the limits; None where nothing is left of it."""
     if np.array_equal(reached.x, window.x):
         return None
-    faces, is_free, back, pairs = window.mesh._faces, reached.pairs == 0, reached.x, 0
-    for near in (NEAR, FAR):  # what is further away is not looked at on the way
-        back = brought_back(window, reached.x, limits, clock, not is_free, near)
-        pairs = window.count(back)
-        if not (is_free and pairs) or clock.is_over:
+    faces, found = window.mesh._faces, []
+    for bounded in (False, True):  # bounded, a way is longer, and ends further away
+        back = _back(window, limits, reached, clock, bounded)
+        x = within_limits(faces, window.x, back, limits)
+        if keeps_area(faces, window.x, x):
+            moved = float((np.linalg.norm(x - window.x, axis=1) / window.size).max(initial=0.0))
+            found.append(Outcome(x, window.count(x), _wrong(window, whole, x), moved, plan))
+        if np.array_equal(x, back) or clock.is_over:
             break
-    x = within_limits(faces, window.x, back, limits)
-    if not np.array_equal(x, back):
-        pairs = window.count(x)
-    moved = float((np.linalg.norm(x - window.x, axis=1) / window.size).max(initial=0.0))
-    return Outcome(x, pairs, _wrong(window, whole, x), moved, plan)
+    return min(found, key=lambda one: one.rank, default=None)
+
+
+def _back(window: Window, limits: Limits, reached: Reached, clock: Clock, bounded: bool) -> np.ndarray:
+    """What was reached, brought back; bounded: no step takes a face beyond the limits."""
+    is_free, back = reached.pairs == 0, reached.x
+    for near in (NEAR, FAR):  # what is further away is not looked at on the way
+        back = brought_back(window, reached.x, limits, clock, Manner(not is_free, bounded, near))
+        if not is_free or clock.is_over or not window.count(back):
+            break
+    # Shrunk on the way back: better further away than that.
+    return back if not is_free or keeps_area(window.mesh._faces, window.x, back) else reached.x
+
+
+def keeps_area(faces: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
+    """The whole area is much the same."""
+    given = float(areas(faces, before).sum())
+    return abs(float(areas(faces, after).sum()) - given) <= MOST_AREA * given
 
 
 def _wrong(window: Window, whole: Whole, x: np.ndarray) -> int:

@@ -15,7 +15,7 @@ from pliant.runtime.processes import expect
 from pliant.runtime.tally import Tally
 from pliant.runtime.threads import Progress, _show_on_stderr
 from pliant.untangling.given import Given
-from pliant.untangling.judging import FaceAreas, Limits, areas, within_limits
+from pliant.untangling.judging import FaceAreas, Limits, areas, exponent_of, within_limits
 from pliant.untangling.lifting import Whole, facing_away
 from pliant.untangling.reference import walk
 from pliant.untangling.sides import enclosures_of, sides_checked, sides_of, wrong_side
@@ -32,7 +32,7 @@ def untangle(
     outside_of: Any = None,
     reference: Any = None,
     max_move: float | None = None,
-    max_distortion: float = 10.0,
+    max_distortion: float = 4.0,
     seconds: float = 60.0,
     threads: int | None = None,
     progress: Progress | bool | None = None,
@@ -94,18 +94,12 @@ def untangle(
     return Untangling(given, progress).run()
 
 
-def _exponent(x: np.ndarray) -> int:
-    """Of the power of two by which positions become those of ordinary size: areas and volumes of others overflow."""
-    largest = float(np.abs(x).max(initial=0.0))
-    return 0 if largest == 0.0 or 2.0**-40 < largest < 2.0**40 else -int(np.frexp(largest)[1])
-
-
 class Untangling:
     """One call of untangle."""
 
     def __init__(self, given: Given, progress: Progress | bool | None) -> None:
         self._given, self._clock, self._tally = given, Clock(given.seconds), Tally()
-        self._exponent = _exponent(given.x)
+        self._exponent = exponent_of(given.x)
         self._scaled = given.scaled(self._exponent)  # all that is computed; only what intersects is found in x itself
         self._progress = _show_on_stderr if progress is True else (progress or None)
         self._detector = Detector(given.mesh, threads=given.threads)

@@ -11,11 +11,11 @@ from pliant.mesh.edges import unite
 from pliant.mesh.rings import Rings, grow, rings_of
 from pliant.mesh.triangles import TriMesh
 from pliant.queries.detector import Detector
+from pliant.untangling.nearness import faces_near
 from pliant.untangling.sides import Sides
 
 MARGIN_EDGES, MARGIN_PART = 8.0, 0.25  # around a tangle: mean lengths of edges, and part of its own diagonal
 
-_MOST_PARTS = 12  # cells along a face that is not taken to be near to everything
 FREE_RINGS = 3  # around what has moved, that may move on the way back
 
 
@@ -85,42 +85,11 @@ def part_around(window: Window, x: np.ndarray, mask: np.ndarray, near: float) ->
     part of it"""
     free = grow(window.rings, mask, FREE_RINGS) & ~window.held
     faces = window.mesh._faces
-    wanted = _near_to(free, near * float(np.median(window.size[free])) if free.any() else 0.0, faces, (x, window.x))
+    wanted = faces_near(free, near * float(np.median(window.size[free])) if free.any() else 0.0, faces, (x, window.x))
     ids, local = np.unique(faces[wanted], return_inverse=True)
     local = local.reshape(-1, 3).astype(np.int32)
     part = Window(local, window.ids[ids], window.x[ids], ~free[ids], window.threads)
     return part, ids, np.flatnonzero(wanted)
-
-
-def _near_to(free: np.ndarray, cell: float, faces: np.ndarray, states: tuple[np.ndarray, ...]) -> np.ndarray:
-    """(m,) bool: faces in cells of a grid that vertices which are free are in, or next to, in any of some states; and
-    very large ones. What is left out is too far away to be met, mostly; whoever relies on it has to check."""
-    if not free.any():
-        return np.zeros(len(faces), bool)
-    steps = np.stack(np.meshgrid(*[(-1, 0, 1)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    places = [np.unique(np.floor(x[free] / cell).astype(np.int64), axis=0) for x in states]
-    marked = np.unique(_keys((np.concatenate(places)[:, None] + steps).reshape(-1, 3)))
-    wanted = np.array(free[faces].any(axis=1))
-    for x in states:
-        corners = x[faces]
-        parts = np.ceil(np.ptp(corners, axis=1).max(axis=1) / cell)
-        for part in range(1, _MOST_PARTS + 1):
-            rows = np.flatnonzero((np.maximum(parts, 1) == part) & ~wanted)
-            points = np.einsum("ij,kjl->kil", _grid(part), corners[rows])
-            wanted[rows] = np.isin(_keys(np.floor(points / cell).astype(np.int64)), marked).any(axis=1)
-        wanted |= parts > _MOST_PARTS
-    return wanted
-
-
-def _grid(parts: int) -> np.ndarray:
-    """(k, 3) weights of points of a triangle whose sides are cut into so many parts."""
-    return np.array([(i, j, parts - i - j) for i in range(parts + 1) for j in range(parts + 1 - i)]) / parts
-
-
-def _keys(cells: np.ndarray) -> np.ndarray:
-    """One number for each cell of a grid; others may have it too."""
-    factors = np.array((73856093, 19349663, 83492791), np.int64)
-    return (cells * factors).sum(axis=-1)
 
 
 def sizes_of(edges: np.ndarray, x: np.ndarray) -> np.ndarray:

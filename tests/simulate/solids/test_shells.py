@@ -307,6 +307,26 @@ def test_threads_do_not_change_anything():
     assert np.frombuffer(found[0][2]).any()
 
 
+def test_a_fold_may_close_and_go_on():
+    """Impact forces did not keep two sides of a fold apart in time: its angle jumped by a whole turn, and metal flowed
+    46 times its length."""
+    cells, x = plate("triangle", 1, 1)
+    step = shells(cells, x, limit=0.1, slope=1.0)
+    corners = np.array(cells["triangle"])
+    axis = np.intersect1d(*corners)
+    free = np.setdiff1d(corners[1], axis)
+    along = (x[axis[1]] - x[axis[0]]) / np.linalg.norm(x[axis[1]] - x[axis[0]])
+    arm, energies = x[free] - x[axis[0]], []
+    for angle in np.linspace(0.0, 1.2 * np.pi, 61):
+        out = np.outer(arm @ along, along)
+        y = x.copy()
+        y[free] = x[axis[0]] + out + np.cos(angle) * (arm - out) + np.sin(angle) * np.cross(along, arm)
+        energies.append(energy(step, y))
+        step.accept(y)
+        assert step.plastic.turn.max() - step.plastic.turn.min() == pytest.approx(angle, abs=1e-9)
+    assert np.ptp(np.diff(energies)[10:]) < 0.02 * max(energies)  # no jump where it closes
+
+
 def test_bad_input():
     x = np.array([(0, 0, 0), (1, 0, 0), (2, 0, 0), (1, 1, 0)], float)
     constants = np.array([[3.0, 0.3, np.inf, 0.0, 0.1, 0.0]])

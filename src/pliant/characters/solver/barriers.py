@@ -72,7 +72,7 @@ def _normal(x, face):
 
 @kernel
 def mark_inverted(x, flanks, inverted):
-    """(n,) bool: corners of cells that are inside out. Nothing around them is a side that one could be on: barriers
+    """(n,) bool: corners of cells that are inverted. Nothing around them is a side that one could be on: barriers
     there pushed into what is inverted, and the tangle grew."""
     inverted[:] = False
     for cell in range(len(flanks.cells)):
@@ -197,7 +197,7 @@ def push_out(x, start, freedom, barriers, limits):
             continue
         n = scale(n, 1.0 / length)
         height = dot(n, sub(p, a))
-        if height >= margin or dot(n, sub(row(x, f[3]), a)) > 0.0:  # or inside out: its front is not outside
+        if height >= margin or dot(n, sub(row(x, f[3]), a)) > 0.0:  # or inverted: its front is not outside
             continue
         w = weights_of_closest(p, a, b, c)
         share = freedom[v]

@@ -28,13 +28,13 @@ from pliant.runtime.tally import Stage, Tally
 from pliant.runtime.threads import ThreadPool
 
 # Compliances over dt^2, at 60 frames a second: freedom is at most 1, so 1 is half of the way in one relaxation. Stiffer
-# edges leave less to the volumes: of a bar bent by 120 degrees 26 cells were inside out with 0.15, and none with 10.
+# edges leave less to the volumes: of a bar bent by 120 degrees 26 cells were inverted with 0.15, and none with 10.
 # Of 1 to 12 on galloping horses and a running fox, 2 left nothing inside at the end of a step.
 _PER_FRAME = 1.0 / 3600.0
 EDGES = 2.0 * _PER_FRAME
 SKIN = 4.0 * _PER_FRAME  # of attachments at the skin; there is none at a bone
 SPREAD = 40.0 * _PER_FRAME  # more, where joints disagree by one edge about a target, which is no good one then
-INVERTED_FIRMNESS = 0.3  # part of that at cells that are inside out: as a mirror image they would be at rest, too
+INVERTED_FIRMNESS = 0.3  # part of that at cells that are inverted: as a mirror image they would be at rest, too
 PRESSED = 100.0 * _PER_FRAME  # more, where flesh is in contact: barriers come before bones
 
 _HEAVY = 0.5  # of its freedom, a vertex at a bone has lost so much

@@ -48,7 +48,7 @@ class Response:
     freedom : (n + o,) how freely each vertex moves: 0 for obstacles
     held : (n + o,) bool, vertices that a barrier has held in the last step
     calm : (n + o,) part of its way that each vertex goes in a step: less than 1 where there is no solution
-    inverted : (n + o,) bool, corners of cells that were inside out when last examined
+    inverted : (n + o,) bool, corners of cells that were inverted when last examined
     volume : tetrahedra of the body, and after them those of the obstacles
     """
 

@@ -3,7 +3,7 @@
 The paper takes the normal at the start, which of the pairs of triangles with overlapping boxes of armadillo-rollers,
 cloth-ball and n-body culls 54, 38 and 79 %. The line between the two centres, halfway through the motion, culls 91, 71
 and 90 %, and corrected three times 97, 90 and 99 % (``separation``, ``lanes``). The normals of the two triangles at
-the start take some of what is left, and more than half where ``safe_step`` has shortened the motion: layers of cloth
+the start take some of what is left, and more than half where ``step`` has shortened the motion: layers of cloth
 that lie on each other.
 """
 

@@ -16,7 +16,7 @@ from pliant.io.content import ending_of, is_packed, plain_file, read_bytes, unma
 from pliant.io.mesh import FileMesh
 from pliant.io.readers import read
 from pliant.io.rewriting import gltf, ply, stl, texts
-from pliant.io.writing.meshes import write
+from pliant.io.writing.meshes import require_ending, write
 from pliant.runtime.arrays import as_positions
 from pliant.runtime.reading import carrying, current, reading
 from pliant.runtime.writing import OutputError, write_atomically
@@ -49,7 +49,8 @@ def rewrite(path: str | os.PathLike[str], source: str | os.PathLike[str], x: np.
     with reading(source):
         before = read(source, displacement="none")
         x = as_positions(x, "x", len(before.points))
-        if ending_of(path) != ending or (ending not in _REWRITE and ending not in _GLTF):
+        require_rewritable(path, source)
+        if not _keeps_all(path, source):
             _write_without(path, source, before, x)
             return
         if ending in _GLTF:
@@ -58,6 +59,21 @@ def rewrite(path: str | os.PathLike[str], source: str | os.PathLike[str], x: np.
         else:
             content = _marked(source, read_bytes(source), before.points, x)
     write_atomically(path, lambda file: file.write(gzip.compress(content, mtime=0) if is_packed(path) else content))
+
+
+def require_rewritable(path: Path, source: Path) -> None:
+    """Raises OutputError where ``rewrite`` would, for the names alone."""
+    if _keeps_all(path, source):
+        return
+    if is_packed(path):
+        raise OutputError(f"{path.name}: files of this kind are not packed here; leave .gz out of the name")
+    require_ending(path)
+
+
+def _keeps_all(path: Path, source: Path) -> bool:
+    """Whether nothing is lost: the format is the same one, and one that is rewritten."""
+    ending = ending_of(source)
+    return ending_of(path) == ending and (ending in _REWRITE or ending in _GLTF)
 
 
 def _marked(source: Path, content: bytes, before: np.ndarray, x: np.ndarray) -> bytes:
@@ -74,8 +90,6 @@ def _marked(source: Path, content: bytes, before: np.ndarray, x: np.ndarray) -> 
 
 def _write_without(path: Path, source: Path, mesh: FileMesh, x: np.ndarray) -> None:
     """By the writer of the ending of `path`: cells and positions, and nothing else."""
-    if is_packed(path):
-        raise OutputError(f"{path.name}: files of this kind are not packed here; leave .gz out of the name")
     warnings.warn(
         f"{path.name}: holds cells and positions only; what {source.name} has besides them is kept in files of the "
         f"same kind: .obj, .off, .ply, .stl, .glb and .gltf",

@@ -28,6 +28,7 @@ _SURFACES: dict[str, Callable[[IO[bytes], np.ndarray, np.ndarray], None]] = {
     ".glb": glb.write_glb,
 }
 USD = (".usd", ".usda", ".usdc")
+_DECKS = (".k", ".key", ".dyn")
 _MESHIO = {
     ".vtk": ("vtk", {}),
     ".msh": ("gmsh22", {}),
@@ -48,6 +49,7 @@ def write(path: str | os.PathLike[str], mesh: FileMesh | Any, cells: Mapping[str
     boundary is written, with a warning. .stl, .glb and USD round to float32; all others keep every bit.
     """
     path = Path(path)
+    require_ending(path)
     mesh = mesh if isinstance(mesh, FileMesh) and cells is None else as_mesh(mesh, cells)
     ending = path.suffix.lower()
     if ending in _SURFACES or ending in USD:
@@ -60,14 +62,19 @@ def write(path: str | os.PathLike[str], mesh: FileMesh | Any, cells: Mapping[str
             write_atomically(path, lambda file: _SURFACES[ending](file, faces, mesh.points))
     elif ending == ".vtu":
         write_atomically(path, partial(vtu.write_vtu, cells=mesh.cells, x=mesh.points))
-    elif ending in (".k", ".key", ".dyn"):
+    elif ending in _DECKS:
         write_atomically(path, partial(dyna.write_deck, cells=mesh.cells, x=mesh.points))
     elif ending == ".npz":
         arrays: dict[str, Any] = {"points": mesh.points, **mesh.cells}
         write_atomically(path, lambda file: np.savez(file, **arrays))
-    elif ending in _MESHIO:
-        through_file(path, lambda unfinished: _write_with_meshio(unfinished, mesh, ending))
     else:
+        through_file(path, lambda unfinished: _write_with_meshio(unfinished, mesh, ending))
+
+
+def require_ending(path: Path) -> None:
+    """Raises OutputError where meshes are not written in the format that the name says."""
+    ending = path.suffix.lower()
+    if ending not in (*_SURFACES, *USD, ".vtu", *_DECKS, ".npz", *_MESHIO):
         known = ", ".join([*_SURFACES, *USD, ".vtu", ".k", ".npz", *_MESHIO])
         raise OutputError(f"{path.name}: meshes are not written as {ending or 'a file without an ending'}; but {known}")
 

@@ -17,7 +17,7 @@ from pliant.io.caches import write_mdd, write_pc2
 from pliant.io.npz import CELL_DATA
 from pliant.io.numbered import PLACE_OF_NUMBER
 from pliant.io.writing import surfaces, usd, vtu, xdmf
-from pliant.io.writing.meshes import USD, as_mesh, write
+from pliant.io.writing.meshes import USD, as_mesh, require_ending, write
 from pliant.runtime.writing import OutputError, folder_atomically, through_file, write_atomically
 
 if TYPE_CHECKING:
@@ -36,10 +36,11 @@ def write_sequence(path: str | os.PathLike[str], sequence: Sequence) -> None:
     USD numbers at cells are those of the faces, primvars that vary over time.
     """
     path = Path(path)
+    require_sequence_format(path)
     if len(sequence) == 0:
         raise OutputError(f"{path.name}: the sequence has no frames")
     ending = path.suffix.lower()
-    if "*" in path.name or PLACE_OF_NUMBER.search(path.name):
+    if _is_numbered(path):
         _write_numbered(path, sequence)
     elif ending == ".npz":
         write_atomically(path, partial(_write_npz, sequence=sequence))
@@ -52,13 +53,24 @@ def write_sequence(path: str | os.PathLike[str], sequence: Sequence) -> None:
         through_file(path, lambda unfinished: _write_usd(unfinished, sequence))
     elif ending == ".pvd":
         _write_pvd(path, sequence)
-    elif ending == ".xdmf":
-        write_atomically(path, partial(xdmf.write_xdmf, sequence=sequence, cells=_cells(sequence)))
     else:
+        write_atomically(path, partial(xdmf.write_xdmf, sequence=sequence, cells=_cells(sequence)))
+
+
+def require_sequence_format(path: Path) -> None:
+    """OutputError where sequences are not written in the format of the name: to be known before frames are computed."""
+    ending = path.suffix.lower()
+    if _is_numbered(path):
+        require_ending(path)
+    elif ending not in (".npz", ".pc2", ".mdd", *USD, ".pvd", ".xdmf"):
         raise OutputError(
             f"{path.name}: sequences are written as .npz, .pc2, .mdd, {', '.join(USD)}, .pvd, .xdmf, or numbered "
             f"files, as {path.stem}_%04d{ending or '.obj'}"
         )
+
+
+def _is_numbered(path: Path) -> bool:
+    return "*" in path.name or PLACE_OF_NUMBER.search(path.name) is not None
 
 
 def _write_usd(path: Path, sequence: Sequence) -> None:

@@ -1,4 +1,4 @@
-"""The cell table of a changed mesh: what cells own is listed anew, neighbourhoods where an owner is another."""
+"""The cell table of a changed mesh: what cells own is listed again, neighbourhoods where an owner is another."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Whether a pair is an orphan depends on the vertices of the cells of its two features, and on nothing else. Of features
 that both meshes have, an orphan stays one exactly if the added cells of either feature are adjacent to all cells of
-the other; all other pairs of the two meshes are found anew (``orphans.py``).
+the other; all other pairs of the two meshes are searched again (``orphans.py``).
 
 Names ascend: edges keep their lexicographic order, and a face that is not touched keeps its first cell and its place in
 that. So what stays is still sorted, but for pairs of touched faces, and the others are merged into it.

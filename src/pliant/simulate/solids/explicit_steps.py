@@ -28,7 +28,7 @@ class ExplicitStepper:
 
     def __init__(self, model: Model, account: ExplicitAccount, meeting: Meeting, pool: ThreadPool) -> None:
         self.model, self._account, self._meeting = model, account, meeting
-        self._driven, body = Driven(model.scene.groups), model.body
+        self._driven, body = Driven(model.scene.groups, list(model.scene.names.values())), model.body
         inverse = inverse_mass_of(model.scene, body.mass)[: len(body.mass)]
         self._scheme = Explicit(cast(Sequence[Elastic], body.terms), inverse, pool, meet=self._meet)
         self._sums = _no_sums()

@@ -14,6 +14,8 @@ from pliant.simulate.solids.matrices import positive_part
 from pliant.simulate.solids.shells_laws import HEIGHTS, LAYERS, WEIGHTS, plane_stress, plastic_part
 from pliant.simulate.solids.shells_strains import angle, angle_slopes, deformation, log_strain
 
+_ROUND = 2.0 * np.pi
+
 
 @helper
 def _side(x, stencil, h):
@@ -23,13 +25,21 @@ def _side(x, stencil, h):
 
 
 @helper
-def _curvature(x, shells, e):
+def _turn(x, shells, turns, e, h):
+    """Change of the angle at a side since rest. Angles end at pi, where a fold closes: beyond, as impact forces let it
+    get, the change goes on from what it was at the start of the step, turns."""
+    a, b, c, d = _side(x, shells.stencil[e], h)
+    turn = angle(a, b, c, d) - shells.angle[e, h]
+    return turn - _ROUND * np.floor((turn - turns[e, h]) / _ROUND + 0.5)
+
+
+@helper
+def _curvature(x, shells, turns, e):
     """Change of curvature since rest: along warp, along weft, twice both."""
     k0 = k1 = k2 = 0.0
     for h in range(3):
         if shells.hinged[e, h]:
-            a, b, c, d = _side(x, shells.stencil[e], h)
-            turn = angle(a, b, c, d) - shells.angle[e, h]
+            turn = _turn(x, shells, turns, e, h)
             k0 += shells.bend[e, 0, h] * turn
             k1 += shells.bend[e, 1, h] * turn
             k2 += shells.bend[e, 2, h] * turn
@@ -72,9 +82,16 @@ def _since(before, p, first, strain):
 
 
 @kernel
-def strains_kernel(x, shells, first, last, out):
+def turns_kernel(x, shells, turns, first, last, out):
     for e in range(first, last):
-        k = _curvature(x, shells, e)
+        for h in range(3):
+            out[e, h] = _turn(x, shells, turns, e, h) if shells.hinged[e, h] else 0.0
+
+
+@kernel
+def strains_kernel(x, shells, turns, first, last, out):
+    for e in range(first, last):
+        k = _curvature(x, shells, turns, e)
         for p in range(shells.start[e], shells.start[e + 1]):
             _, u, w = _middle(x, shells, e, p)
             s, _ = log_strain(u, w)
@@ -84,9 +101,9 @@ def strains_kernel(x, shells, first, last, out):
 
 @kernel
 def energies_kernel(x, shells, past, first, last, out):
-    plastic, equivalent, before, per_second = past
+    plastic, equivalent, turns, before, per_second = past
     for e in range(first, last):
-        curvature, constants, total = _curvature(x, shells, e), shells.constants[e], 0.0
+        curvature, constants, total = _curvature(x, shells, turns, e), shells.constants[e], 0.0
         viscous, dissipated = 0.0, 0.0
         thick, rate = constants[4], constants[5] * per_second
         for p in range(shells.start[e], shells.start[e + 1]):
@@ -114,7 +131,7 @@ def energies_kernel(x, shells, past, first, last, out):
 @kernel
 def flow_kernel(x, shells, plastic, first, last):
     for e in range(first, last):
-        curvature, constants = _curvature(x, shells, e), shells.constants[e]
+        curvature, constants = _curvature(x, shells, plastic.turn, e), shells.constants[e]
         if constants[2] == np.inf:
             continue
         for p in range(shells.start[e], shells.start[e + 1]):
@@ -133,7 +150,7 @@ def flow_kernel(x, shells, plastic, first, last):
 @kernel
 def stresses_kernel(x, shells, plastic, out):
     for e in range(len(out)):
-        curvature, constants = _curvature(x, shells, e), shells.constants[e]
+        curvature, constants = _curvature(x, shells, plastic.turn, e), shells.constants[e]
         for p in range(shells.start[e], shells.start[e + 1]):
             _, u, w = _middle(x, shells, e, p)
             strain, _ = log_strain(u, w)
@@ -147,12 +164,12 @@ def stresses_kernel(x, shells, plastic, out):
 @kernel
 def elements_kernel(x, shells, past, span, forces, stiffness):
     """Gradients at the vertices of elements, and blocks of their pairs from element span[2] on, if there is room."""
-    plastic, equivalent, before, per_second = past
+    plastic, equivalent, turns, before, per_second = past
     slopes, push, tangent, law = np.empty((6, 18)), np.empty(18), np.empty((6, 6)), np.empty((6, 18))
     pull = np.empty(6)
     for e in range(span[0], span[1]):
         constants, stencil = shells.constants[e], shells.stencil[e]
-        curvature = _curvature(x, shells, e)
+        curvature = _curvature(x, shells, turns, e)
         thick, rate = constants[4], constants[5] * per_second
         _bending_slopes(x, shells, e, slopes)
         for i in range(18):

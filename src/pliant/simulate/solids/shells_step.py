@@ -15,6 +15,7 @@ from pliant.simulate.solids.shells_kernels import (
     flow_kernel,
     strains_kernel,
     stresses_kernel,
+    turns_kernel,
 )
 from pliant.simulate.solids.shells_laws import LAYERS, WEIGHTS
 from pliant.simulate.solids.sums import assembly_of, sum_blocks, sum_forces
@@ -23,18 +24,20 @@ _PAIRS, _LEAST = STENCIL * STENCIL, 256  # elements that a thread takes at least
 
 
 class ShellPlastic(NamedTuple):
-    """The past of the points, layer by layer from one surface to the other.
+    """The past of the points, layer by layer from one surface to the other, and of the sides.
 
     strain : (p, 5, 3), plastic strain (along warp, along weft, twice both); equivalent : (p, 5), equivalent one
+    turn : (e, 3) change of the angle at each side since rest, which may be more than all around
     """
 
     strain: np.ndarray
     equivalent: np.ndarray
+    turn: np.ndarray
 
 
 def no_shell_plastic(shells: Shells) -> ShellPlastic:
     count = len(shells.area)
-    return ShellPlastic(np.zeros((count, LAYERS, 3)), np.zeros((count, LAYERS)))
+    return ShellPlastic(np.zeros((count, LAYERS, 3)), np.zeros((count, LAYERS)), np.zeros(shells.hinged.shape))
 
 
 class ShellStep:
@@ -80,8 +83,8 @@ class ShellStep:
         """Positions, (n, 3), that a step starts from: what damping compares with."""
         if self.damping == 0.0:
             return
-        shells, before = self.shells, self._before
-        self._pool.run_range(lambda a, b: strains_kernel(x, shells, a, b, before), len(shells.stencil), _LEAST)
+        shells, turn, before = self.shells, self.plastic.turn, self._before
+        self._pool.run_range(lambda a, b: strains_kernel(x, shells, turn, a, b, before), len(shells.stencil), _LEAST)
 
     def energies(self, x: np.ndarray, step: float) -> tuple[float, float]:
         """(elastic energy and what plastic flow dissipates in the step, what a step of so many seconds adds for
@@ -116,11 +119,13 @@ class ShellStep:
 
     def accept(self, x: np.ndarray) -> None:
         """The step has ended at x: plastic flow is part of the past."""
-        if not self._flows:
-            return
-        shells, plastic = self.shells, ShellPlastic(*(array.copy() for array in self.memory))
-        self._pool.run_range(lambda a, b: flow_kernel(x, shells, plastic, a, b), len(shells.stencil), _LEAST)
-        self.memory = plastic
+        shells, plastic = self.shells, self.plastic
+        turn, count = np.empty_like(plastic.turn), len(plastic.turn)
+        self._pool.run_range(lambda a, b: turns_kernel(x, shells, plastic.turn, a, b, turn), count, _LEAST)
+        if self._flows:
+            plastic = ShellPlastic(plastic.strain.copy(), plastic.equivalent.copy(), plastic.turn)
+            self._pool.run_range(lambda a, b: flow_kernel(x, shells, plastic, a, b), count, _LEAST)
+        self.memory = ShellPlastic(plastic.strain, plastic.equivalent, turn)
 
     def flowed(self) -> float:
         """J, dissipated by plastic flow since the start."""

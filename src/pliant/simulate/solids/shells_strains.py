@@ -64,7 +64,7 @@ def log_strain(u, w):
 def angle(a, b, c, d):
     """Between two triangles with the side a b, and the corners c and d across it: 0 where they are flat.
 
-    It is from -pi to pi, and jumps where they are folded through each other, which contact has to prevent.
+    It is from -pi to pi, and jumps where they are folded through each other.
     """
     side = sub(b, a)
     one, two = cross(side, sub(c, a)), cross(sub(d, a), side)

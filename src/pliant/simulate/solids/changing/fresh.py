@@ -53,8 +53,9 @@ class FreshSplits:
     def retire(self, mesh: VolumeMesh, x: np.ndarray) -> int:
         """Pairs that are apart at x, (n, 3), end of a step, are none any more; returns how many.
 
-        A pair stays one where two faces of the boundary that have its features still intersect: when the last pair of
-        two faces has gone they are free of each other, and what is proven goes on from there.
+        A pair stays one where two faces that have its features still intersect: when the last pair of two faces has
+        gone they are free of each other, and what is proven goes on from there. Faces inside of the body count, too:
+        the next split may bring them to the boundary.
         """
         if not len(self):
             return 0
@@ -85,8 +86,8 @@ def _touches(kind: int, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _crossed(mesh: VolumeMesh, x: np.ndarray, pairs: FreshPairs) -> FreshPairs:
-    """Those of the pairs, the features of which are of two faces of the boundary that intersect at x."""
-    faces = mesh.surface().faces
+    """Those of the pairs, the features of which are of two faces, inner ones too, that intersect at x."""
+    faces = mesh._faces
     named = np.unique(np.concatenate([rows.ravel() for rows in pairs.rows.values()]))
     is_named = np.zeros(max(mesh.vertex_limit, int(named.max(initial=-1)) + 1), bool)
     is_named[named] = True
@@ -200,16 +201,12 @@ def _made_by(changed: Changed) -> dict[int, np.ndarray]:
 
 
 def _parted_by_division(changed: Changed) -> dict[int, np.ndarray]:
-    """Pairs that touch at rest, both of which have a vertex on a divided edge: two edges with a common end, the other
-    ends of which coincide, were no pair, and their parts are."""
+    """Pairs that touch at rest and have a vertex on a divided edge: two edges with a common end, one of which lies on
+    the other, were no pair, and the far half of one and the other are."""
     body, is_new = changed.body, changed.part > 0.0
     found = ccd(body.mesh, body.x, body.x)
     rows = {VERTEX_FACE: found.vf.vertices, EDGE_EDGE: found.ee.vertices}
-    out = {}
-    for kind, split in ((VERTEX_FACE, 1), (EDGE_EDGE, 2)):
-        new = is_new[rows[kind]]
-        out[kind] = rows[kind][new[:, :split].any(axis=1) & new[:, split:].any(axis=1)]
-    return out
+    return {kind: some[is_new[some].any(axis=1)] for kind, some in rows.items()}
 
 
 def _pairs_of_one_origin(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,9 @@
 """Merging: two vertices that impact has brought together, and presses with enough force, become one.
 
 The one is where their centre of mass is, with their momentum. No cell is inverted by it, and nothing touches on the way
-there but features that have the vertex in common afterwards: pairs of vertices that would do otherwise stay two.
+there but features that have the vertex in common afterwards: pairs of vertices that would do otherwise stay two. What
+is exempt, the two sides of a fresh split, could go through each other on the way; so no two faces with a vertex that
+moves intersect afterwards, inner ones included, and no two cells are on the same side of one face.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.elementary.inversion import inverted
+from pliant.mesh.cells import NO_RANKS, SOLID_TYPES, list_triangles
+from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh
 from pliant.queries.detect import ccd, check
 from pliant.response.fresh import FreshPairs
@@ -136,14 +140,8 @@ def _bad_vertices(body: Body, found: Changed, pairs: np.ndarray, fresh: FreshPai
     name = np.arange(len(x0))
     name[pairs[:, 1]] = pairs[:, 0]
     bad.append(contacts.vertices[_are_strange(contacts, name, pairs, fresh)].ravel())
-    faces = mesh.surface().faces
-    moved = np.zeros(len(x0), bool)
-    moved[pairs] = True
-    met = check(mesh.surface(), x1).faces
-    met = met[moved[faces[met]].any(axis=(1, 2))]
-    if fresh is not None:
-        met = met[~fresh.between(faces[met])]
-    bad.append(faces[met].ravel())
+    bad.append(_crossing(mesh, x1, (x0 != x1).any(axis=1)).ravel())
+    bad.append(mesh._corners[_folded(mesh, pairs[:, 0])].ravel())
     return name[np.concatenate(bad)]
 
 
@@ -158,6 +156,33 @@ def _are_strange(contacts: Contacts, name: np.ndarray, pairs: np.ndarray, fresh:
     moves = np.isin(contacts.vertices, pairs).any(axis=1)
     known = np.zeros(len(contacts), bool) if fresh is None else fresh.among(contacts)
     return moves & ~shared & ~known
+
+
+def _crossing(mesh: VolumeMesh, x: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """(k, 3) faces that intersect another one and that have, or the other one has, a vertex that moved."""
+    faces = mesh._faces[moved[mesh._faces].any(axis=1)]
+    if not len(faces):
+        return faces
+    lower, upper = x[faces].min(axis=(0, 1)), x[faces].max(axis=(0, 1))
+    near = (x[mesh._faces].min(axis=1) <= upper).all(axis=1) & (x[mesh._faces].max(axis=1) >= lower).all(axis=1)
+    faces = mesh._faces[near]
+    met = check(TriMesh(faces), x).faces
+    return faces[met[moved[faces[met]].any(axis=(1, 2))]].reshape(-1, 3)
+
+
+def _folded(mesh: VolumeMesh, vertices: np.ndarray) -> np.ndarray:
+    """Solid cells at some vertices that have a face with another one on the same side of it."""
+    cells = np.unique(gather(mesh._vertex_cells, vertices)[1])
+    cells = cells[mesh._types[cells] < SOLID_TYPES]
+    start, outward = list_triangles(
+        mesh._types[cells], mesh._corners[cells], NO_RANKS if mesh.ranks is None else mesh.ranks
+    )
+    order = np.argsort(outward, axis=1)
+    # Odd orders of three are those that exchange two of them.
+    is_odd = np.isin(order @ (9, 3, 1), (1 * 9 + 0 * 3 + 2, 0 * 9 + 2 * 3 + 1, 2 * 9 + 1 * 3 + 0))
+    rows = np.concatenate((np.sort(outward, axis=1), is_odd[:, None]), axis=1)
+    _, group, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    return np.repeat(cells, np.diff(start))[count[group.ravel()] > 1]
 
 
 def _repeated(mesh: VolumeMesh, vertices: np.ndarray) -> np.ndarray:
