@@ -167,3 +167,30 @@ def test_bad_solids_are_named(tmp_path: Path):
         pliant.simulated.load_volume("funnel")
     with pytest.raises(OptionError, match="did you mean 'rubber'"):
         dropped([tmp_path / "flat.obj"], [], material="ruber")
+
+
+@pytest.mark.parametrize(("name", "cells", "frames"), [("airbag", 300, 2), ("car_crash", 120, 2)])
+def test_scenes_of_shells_are_free_in_every_step(name: str, cells: int, frames: int):
+    setup = pliant.simulated.setup(name, cells)
+    assert isinstance(setup, SolidSetup)
+    recording = Recording(setup)
+    require_free_start(setup, recording.simulation)
+    recording.run(frames, setup.rate, verify=True)
+    assert recording.verified == recording.steps > 5 * (frames - 1)
+    assert sum(row.contacts for row in recording.rows) > 0
+    sequence = recording.sequence()
+    assert abs(sequence[frames - 1] - sequence[0]).max() > 1e-3
+    assert set(sequence.cell_data(0)) == {"plastic strain"}
+
+
+@pytest.mark.parametrize("name", ["airbag", "car_crash"])
+@pytest.mark.parametrize("cells", [300, 9000])
+def test_shells_start_free_at_any_size(name: str, cells: int):
+    setup = pliant.simulated.setup(name, cells, seed=cells)
+    assert isinstance(setup, SolidSetup)
+    found = pliant.check(VolumeMesh(setup.cells), setup.x)
+    assert len(found) == 0
+    simulation_mesh = VolumeMesh(setup.whole_cells)
+    x = np.concatenate([setup.x, *(one.x for one in setup.listed_obstacles)])
+    crossing = simulation_mesh.surface().faces[pliant.check(simulation_mesh, x).faces]
+    assert (crossing >= len(setup.x)).all()  # parts of a wheel may go through each other
