@@ -97,23 +97,65 @@ class Setup:
         return parts_from([*named[0], *self.obstacles], [*named[1], *(len(one.mesh.faces) for one in made_of)])
 
     def arrays(self) -> list[np.ndarray]:
-        """What is simulated depends on these, and on the text of ``settings``."""
+        """What is simulated depends on these, on obstacles, and on the text of ``settings``.
+
+        Returns
+        -------
+        list of numpy.ndarray
+        """
         return [self.faces, self.x]
 
     def sequence(
         self, simulation: Simulation, frames: Frames, times: list[float], data: dict[str, Frames]
     ) -> Sequence:  # fmt: skip
-        """Frames of everything, obstacles included; data : numbers at cells"""
+        """Frames of everything, obstacles included.
+
+        Parameters
+        ----------
+        simulation : pliant.simulate.Cloth, or Solid
+            What they are of.
+        frames : (f, n, 3) floats, or an object with a length
+            Positions, as in ``Frame.scene``.
+        times : list of float
+            Of the frames, s.
+        data : dict of str to (f, c) floats, or an object with a length
+            Numbers at the cells of solids, as ``numbers`` gives them.
+
+        Returns
+        -------
+        Sequence
+        """
         return Sequence(
             simulation.mesh.faces, frames, times=times, name=self.name, parts=self.parts(), space=self.space
         )
 
     def numbers(self, simulation: Simulation) -> dict[str, np.ndarray]:
-        """At cells, as they are now: none of cloth."""
+        """Numbers at cells, as they are now.
+
+        Parameters
+        ----------
+        simulation : pliant.simulate.Cloth, or Solid
+            What they are of.
+
+        Returns
+        -------
+        dict of str to (c,) float64
+            None of cloth.
+        """
         return {}
 
     def alone(self, whole: Sequence) -> Sequence:
-        """Frames without the obstacles."""
+        """Frames without the obstacles.
+
+        Parameters
+        ----------
+        whole : Sequence
+            As ``sequence`` made it.
+
+        Returns
+        -------
+        Sequence
+        """
         frames = First(whole, len(self.x))
         return Sequence(self.faces, frames, times=whole.times, name=whole.name, space=whole.space)
 
