@@ -114,7 +114,10 @@ def _joined(meshes: list[Any], counts: list[int]) -> TriMesh | VolumeMesh:
         if len(obstacle.loose_edges) or len(obstacle.loose_points):
             raise MeshError(f"obstacle {number} has edges or points without faces: interior=True takes faces alone")
     shells = [own.cells["triangle"].astype(np.int64)]
-    return VolumeMesh({**own.cells, "triangle": np.concatenate((*shells, _shifted(parts[1:], "faces")))})
+    ranks = own.ranks
+    if ranks is not None:
+        ranks = np.concatenate((ranks, np.arange(len(ranks), max(len(ranks), int(begin[-1])))))
+    return VolumeMesh({**own.cells, "triangle": np.concatenate((*shells, _shifted(parts[1:], "faces")))}, ranks=ranks)
 
 
 def _shifted(parts: list[Any], name: str) -> np.ndarray:
