@@ -45,11 +45,15 @@ class FreshPairs:
 
     def among(self, table: Contacts | Proximity) -> np.ndarray:
         """(k,) bool: which rows of the table are of such a pair."""
-        out = np.zeros(len(table), bool)
+        return self.among_rows(table.kind, table.vertices)
+
+    def among_rows(self, kinds: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+        """(k,) bool: which pairs of features of these kinds, (k,), are among them; vertices : (k, 4) ids"""
+        out = np.zeros(len(kinds), bool)
         if len(self):
             for kind in KINDS:
-                rows = np.flatnonzero(table.kind == kind)
-                out[rows] = self.have(kind, table.vertices[rows])
+                rows = np.flatnonzero(kinds == kind)
+                out[rows] = self.have(kind, vertices[rows])
         return out
 
     def between(self, corners: np.ndarray) -> np.ndarray:

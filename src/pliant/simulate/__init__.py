@@ -15,18 +15,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pliant.simulate.cloth import Cloth
     from pliant.simulate.driven import Keyframes, Obstacle, Pin, Turning
-    from pliant.simulate.frames import Balance, Energies, Frame, StepStats, StepTimes
+    from pliant.simulate.frames import Balance, Counts, Energies, Frame, StepStats, StepTimes
     from pliant.simulate.joints import Seam, Spring
     from pliant.simulate.materials import MATERIALS, Material
     from pliant.simulate.settings import Settings
     from pliant.simulate.solid import Solid
     from pliant.simulate.solids.chambers import Chamber
+    from pliant.simulate.solids.changing.options import Blade, Fracture
     from pliant.simulate.solids.materials import SOLID_MATERIALS, SolidMaterial
     from pliant.simulate.welding import Welded
 
 _HOME = {
     "Balance": "pliant.simulate.frames",
     "Chamber": "pliant.simulate.solids.chambers",
+    "Blade": "pliant.simulate.solids.changing.options",
+    "Counts": "pliant.simulate.frames",
+    "Fracture": "pliant.simulate.solids.changing.options",
     "SOLID_MATERIALS": "pliant.simulate.solids.materials",
     "Solid": "pliant.simulate.solid",
     "SolidMaterial": "pliant.simulate.solids.materials",
@@ -51,9 +55,12 @@ __all__ = [
     "MATERIALS",
     "SOLID_MATERIALS",
     "Balance",
+    "Blade",
     "Chamber",
     "Cloth",
+    "Counts",
     "Energies",
+    "Fracture",
     "Frame",
     "Keyframes",
     "Material",

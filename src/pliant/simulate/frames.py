@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import freeze
 
 
@@ -24,6 +26,15 @@ class Energies(NamedTuple):
         return sum(self)
 
 
+class Counts(NamedTuple):
+    """Of all steps: vertices that came by splits and by divided edges, cells that eroded, vertices that merged."""
+
+    copies: int = 0
+    divided: int = 0
+    eroded: int = 0
+    merged: int = 0
+
+
 class Balance(NamedTuple):
     """Joule, since the start: what has left motion, elasticity and height, and what has been put into them.
 
@@ -32,6 +43,7 @@ class Balance(NamedTuple):
     contact : taken by contacts and friction: what they push against the motion
     driven : put in by pins that move, and by pressure
     numerical : lost by the time steps being finite
+    broken : gone with cells that eroded, vertices that merged, and by splits that were opened
     """
 
     plastic: float
@@ -39,11 +51,12 @@ class Balance(NamedTuple):
     contact: float
     driven: float
     numerical: float
+    broken: float = 0.0
 
     @property
     def lost(self) -> float:
         """What is missing in the energies, all in all."""
-        return self.plastic + self.viscous + self.contact + self.numerical - self.driven
+        return self.plastic + self.viscous + self.contact + self.numerical + self.broken - self.driven
 
 
 class StepTimes(NamedTuple):
@@ -73,6 +86,8 @@ class StepStats:
     active, intersections : where contact is answered with impact forces, at its end: pairs that are past each other and
         pushed apart, and pairs of boundary faces that intersect; 0 where it is resolved
     deepest : the largest depth of such a pair in a step, before it was pushed
+    fresh : of what breaks, pairs of features that coincide since a split and are left out until they are apart
+    changes : of what breaks, Counts since the start; None of what does not
     """
 
     seconds: float
@@ -91,6 +106,8 @@ class StepStats:
     active: int = 0
     deepest: float = 0.0
     intersections: int = 0
+    fresh: int = 0
+    changes: Counts | None = None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -102,6 +119,12 @@ class Frame:
     scene : (N, 3) float64, positions of the cloth and, after it, of all obstacles: those of ``Cloth.mesh``
     stats : of the last step; None before the first
     times : what it took, which differs from run to run; None before the first
+    mesh : of solids, the mesh of the scene, which changes where they break; None of cloth
+    parent : (N,) of what breaks, the vertex of the scene at the start that each is a copy of, or at an end of the edge
+        of which it is; None of what does not
+    origin : (c,) of what breaks, the cell at the start that each is, or is a part of
+    past : (N, 3), where something broke in the last step: where the vertices of the scene were before it, new ones by
+        ``pliant.trace_back``
     """
 
     positions: np.ndarray
@@ -110,6 +133,10 @@ class Frame:
     scene: np.ndarray
     stats: StepStats | None = None
     times: StepTimes | None = None
+    mesh: TriMesh | VolumeMesh | None = None
+    parent: np.ndarray | None = None
+    origin: np.ndarray | None = None
+    past: np.ndarray | None = None
 
     __post_init__ = freeze
 

@@ -64,7 +64,7 @@ class Scene(NamedTuple):
         of_face = mesh.faces[:, 0]
         if self.of_obstacles[of_face[face]] < 0.0:
             return f"{face}"
-        label = self.objects[of_face[face]]
+        label = int(self.objects[of_face[face]])
         return f"{face - int(np.argmax(self.objects[of_face] == label))} of {self.names[label]}"
 
     @staticmethod
@@ -114,7 +114,10 @@ def _joined(meshes: list[Any], counts: list[int]) -> TriMesh | VolumeMesh:
         if len(obstacle.loose_edges) or len(obstacle.loose_points):
             raise MeshError(f"obstacle {number} has edges or points without faces: interior=True takes faces alone")
     shells = [own.cells["triangle"].astype(np.int64)]
-    return VolumeMesh({**own.cells, "triangle": np.concatenate((*shells, _shifted(parts[1:], "faces")))})
+    ranks = own.ranks
+    if ranks is not None:
+        ranks = np.concatenate((ranks, np.arange(len(ranks), max(len(ranks), int(begin[-1])))))
+    return VolumeMesh({**own.cells, "triangle": np.concatenate((*shells, _shifted(parts[1:], "faces")))}, ranks=ranks)
 
 
 def _shifted(parts: list[Any], name: str) -> np.ndarray:

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import OptionError, as_number, as_positions
 from pliant.simulate.checkpoints import GROWING, read_state, write_checkpoint
 from pliant.simulate.frames import Frame, StepStats, StepTimes
-from pliant.simulate.model import Model
-from pliant.simulate.stepping import Made, State
-
-
-class Steps(Protocol):
-    """What makes time steps: a ``Stepper``, or one that has its methods."""
-
-    model: Model
-
-    @property
-    def growing(self) -> frozenset[int]: ...
-
-    def first(self) -> State: ...
-
-    def lengths(self, now: Callable[[], State], seconds: float) -> Iterator[tuple[float, bool]]: ...
-
-    def begin(self, state: State, seconds: float) -> None: ...
-
-    def steps(self, state: State, seconds: float, is_shown: bool = True) -> Iterator[Made]: ...
+from pliant.simulate.stepping import Made, State, Steps
 
 
 class Simulation:
@@ -39,6 +23,11 @@ class Simulation:
         self._watch: Callable[[np.ndarray, Frame], object] | None = None
 
     # ---- what it is
+
+    @property
+    def mesh(self) -> TriMesh | VolumeMesh:
+        """The body and, after it, all obstacles, as one mesh: that of ``Frame.scene``."""
+        return self._stepper.model.scene.mesh
 
     @property
     def vertex_count(self) -> int:
@@ -153,9 +142,9 @@ class Simulation:
         """
         x, v, time, steps, pace, _, _ = self._state
         state = {"positions": x, "velocities": v, "time": time, "steps": steps, "pace": pace}
-        write_checkpoint(path, state | self._past() | {"faces": self._stepper.model.scene.mesh.faces})
+        write_checkpoint(path, state | self._arrays() | {"faces": self._stepper.model.scene.mesh.faces})
 
-    def _past(self) -> dict[str, np.ndarray]:
+    def _arrays(self) -> dict[str, np.ndarray]:
         """Arrays of the state that some simulations have: of terms with a past, and of the account."""
         groups = [group for group, memory in enumerate(self._state.memory) for _ in memory]
         arrays = [array for memory in self._state.memory for array in memory]
@@ -179,7 +168,7 @@ class Simulation:
         FileError
             Where the file is no checkpoint, or one of another scene.
         """
-        past = self._past()
+        past = self._arrays()
         shapes = {"positions": self._state.x, "velocities": self._state.v, "pace": self._state.pace, **past}
         state = read_state(path, budget, shapes, self._stepper.model.scene.mesh.faces)
         arrays = iter([np.ascontiguousarray(state[name]) for name in past])

@@ -10,24 +10,27 @@ import numpy as np
 from pliant.engine.plan import Tuning
 from pliant.mesh.triangles import TriMesh
 from pliant.mesh.volumes import VolumeMesh, as_volume
-from pliant.runtime.arrays import as_number, as_positions, thread_count
+from pliant.runtime.arrays import OptionError, as_number, as_positions, thread_count
 from pliant.runtime.log import warn
 from pliant.runtime.processes import expect
 from pliant.runtime.threads import ThreadPool
+from pliant.simulate.breakable import Breakable, Setup
 from pliant.simulate.driven import Obstacle, pins_of
 from pliant.simulate.frames import Frame
 from pliant.simulate.model import gravity_of
 from pliant.simulate.scene import Scene, warn_of_size
 from pliant.simulate.settings import Settings, settings_of
-from pliant.simulate.simulation import Simulation
 from pliant.simulate.solids.building import LEAST_THICKNESS, physics_of
 from pliant.simulate.solids.chambers import loads_of
+from pliant.simulate.solids.changing.cauchy import cell_stresses
+from pliant.simulate.solids.changing.options import Fracture
+from pliant.simulate.solids.changing.simulated import changing_of
 from pliant.simulate.solids.materials import SolidMaterial
 from pliant.simulate.solids.schemes import Scheme, model_of, stepper_of
 from pliant.simulate.stepping import Made
 
 
-class Solid(Simulation):
+class Solid(Breakable):
     """A simulation of solids; every step ends free of contact, and with no cell inverted, for certain.
 
         solid = pliant.simulate.Solid({"tetra": cells}, x, materials="rubber", obstacles=[Obstacle(floor, floor_x)])
@@ -65,6 +68,9 @@ class Solid(Simulation):
     interior : bool
         Whether contact inside of the solids is resolved too, so that no cell is inverted at the end of any step. If
         not, contact of their boundaries alone is, and inverted cells are counted (``StepStats.inverted``).
+    fracture : Fracture, optional
+        What breaks: vertices that split under tension, cells that erode, vertices that merge, blades that cut. The
+        numbers of vertices and cells change then; frames say which mesh they are of. Default: nothing.
     scheme : {"implicit", "explicit"}
         Implicit Euler, for what is slow or stiff; or central differences, for impacts and waves.
     settings : Settings, optional
@@ -98,6 +104,7 @@ class Solid(Simulation):
         pressure: Any = None,
         contact: str = "resolve",
         interior: bool = True,
+        fracture: Fracture | None = None,
         scheme: str = "implicit",
         settings: Settings | None = None,
         tuning: Tuning | None = None,
@@ -112,13 +119,18 @@ class Solid(Simulation):
         pool, gravity = ThreadPool(thread_count(threads)), gravity_of(gravity, self.settings)
         physics = self._physics = physics_of(own, x, materials, shell_thickness, self.settings, pool)
         obstacles = [obstacles] if isinstance(obstacles, Obstacle) else list(obstacles)
-        scene = Scene.of(how.tested(own), x, obstacles, pins_of(pins, x), physics.mass, friction)
+        pins = pins_of(pins, x)
+        scene = Scene.of(how.tested(own), x, obstacles, pins, physics.mass, friction)
         if thickness is None:
             thickness = LEAST_THICKNESS * physics.edge
         self.thickness = as_number(thickness, "thickness", 1e-12, 1e6)
         loads = loads_of(pressure, own, x, physics.rows, self.settings)
         model = model_of(physics, loads, scene, self.thickness, gravity, self.settings)
         self._is_inverted = False
+        self._changing = changing_of(fracture, own, x, materials, physics, self.thickness, self.settings)
+        if fracture is not None and pressure is not None:
+            raise OptionError("fracture= and pressure= do not go together: chambers have faces that do not change")
+        self._setup = Setup(how, obstacles, pins, friction, self.thickness, gravity, self.settings, pool)
         super().__init__(stepper_of(how, model, physics, own, pool))
         if velocities is not None:
             self.set_velocities(velocities)
@@ -138,6 +150,29 @@ class Solid(Simulation):
         for term, memory in zip(self._physics.terms, self._state.memory):
             term.memory = memory
         return self._physics.plastic_strain()
+
+    @property
+    def stress(self) -> np.ndarray:
+        """(c,) N/m2, of von Mises, of each solid cell: of the mean over its volume of Cauchy's stress."""
+        cells = self._physics.cells
+        if cells is None:
+            return np.empty(0)
+        cells.memory = self._state.memory[0]
+        x = np.ascontiguousarray(self._state.x[: self.vertex_count])
+        stress = cell_stresses(cells.solids, cells.plastic, x, cells._pool) * self.settings.scale
+        shear = stress - np.eye(3) * (np.trace(stress, axis1=1, axis2=2) / 3.0)[:, None, None]
+        return np.sqrt(1.5 * (shear**2).sum(axis=(1, 2)))
+
+    def cell_data(self) -> dict[str, np.ndarray]:
+        """Numbers at the cells as they are now, to be shown and written.
+
+        Returns
+        -------
+        dict of str to (c,) float64
+            "stress", N/m2, of von Mises, where there are no shells, and "plastic strain".
+        """
+        known = {} if self._physics.shells is not None else {"stress": self.stress}
+        return known | {"plastic strain": self.plastic_strain}
 
     def __repr__(self) -> str:
         groups = len(self._stepper.model.scene.groups)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from pliant.response.driven import PinchedError
+from pliant.response.fresh import FreshPairs
 from pliant.response.resolver import Resolver
 from pliant.results.resolved import Resolved
 from pliant.runtime.threads import ThreadPool
@@ -59,6 +60,34 @@ class Made(NamedTuple):
     stretch: np.ndarray
 
 
+class Steps(Protocol):
+    """What makes time steps: a ``Stepper``, or one that has its methods."""
+
+    model: Model
+
+    @property
+    def growing(self) -> frozenset[int]: ...
+
+    @property
+    def resolver(self) -> Resolver | None: ...
+
+    def first(self) -> State: ...
+
+    def lengths(
+        self, now: Callable[[], State], seconds: float, goes_on: bool = False
+    ) -> Iterator[tuple[float, bool]]: ...
+
+    def begin(self, state: State, seconds: float) -> None: ...
+
+    def steps(self, state: State, seconds: float, is_shown: bool = True) -> Iterator[Made]: ...
+
+    def leave_out(self, fresh: FreshPairs) -> None: ...
+
+    def follow(self, before: Steps, state: State, plastic: tuple[Memory, ...]) -> State: ...
+
+    def pull_of_contact(self, start: State, end: State) -> np.ndarray: ...
+
+
 class Stepper:
     """Makes steps of a model; keeps memory between them, and nothing that they depend on: terms with a past have that
     of the state.
@@ -87,9 +116,31 @@ class Stepper:
             tuple(term.memory for term in model.body.lasting), self.account.spent,
         )  # fmt: skip
 
-    def lengths(self, now: Callable[[], State], seconds: float) -> Iterator[tuple[float, bool]]:
-        """Of the steps of a frame, and whether each is the last one; now : the state before the next step. They depend
-        on nothing else, so that a simulation that is restored takes the same ones."""
+    def leave_out(self, fresh: FreshPairs) -> None:
+        """These pairs are no contact from now on, and no others."""
+        self.resolver._leave_out(fresh)
+
+    def follow(self, before: Steps, state: State, plastic: tuple[Memory, ...]) -> State:
+        """Go on with a solid that has changed: the state, with this past of the terms."""
+        return state._replace(memory=plastic)
+
+    def pull_of_contact(self, start: State, end: State) -> np.ndarray:
+        """(n, 3) N on each vertex in a step, by what is neither cells nor gravity."""
+        body, seconds = self.model.body, end.time - start.time
+        mass, n = body.mass[:, None], len(body.mass)
+        gradient, x0, x1 = np.zeros((n, 3)), *(np.ascontiguousarray(one.x[:n]) for one in (start, end))
+        for term, memory in zip(body.lasting, start.memory):
+            term.memory = memory
+        for term in body.terms:
+            term.begin(x0)
+            term.energies(x1, seconds)
+            term.add(gradient, np.empty((0, 12)))
+        return mass * ((end.v - start.v) / seconds - self.model.gravity) + gradient
+
+    def lengths(self, now: Callable[[], State], seconds: float, goes_on: bool = False) -> Iterator[tuple[float, bool]]:
+        """Of the steps of a frame, and whether each is the last one; now : the state before the next step; goes_on :
+        whether it is a frame that another stepper has begun. They depend on nothing else, so that a simulation that is
+        restored takes the same ones."""
         model, part = self.model, 0.0
         while part < seconds:
             seconds -= part

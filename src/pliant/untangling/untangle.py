@@ -65,7 +65,9 @@ def untangle(
     max_distortion : float
         Largest change of a face's area, relative to what it was, or to the mean area of the faces at its corners where
         that is larger. Where it would be larger, vertices are put back, and what is tangled there remains. The way
-        back prefers less than a fifth, or 0.8 of the limit if that is less.
+        back prefers less than a fifth, or 0.8 of the limit if that is less. Less than 1 leaves many meshes tangled
+        in places: at the bottom of a fold faces change by a third to nine tenths. Without a reference, the whole area
+        changes by a tenth at most, whatever the limit.
     seconds : float
         After that what was reached counts; ``method`` says so. A query that has begun is ended, and time that kernels
         are compiled in does not count.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -136,7 +137,7 @@ def solids() -> None:
     x = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.2, 0.2, 1.1), (0.5, 0.2, 1.1), (0.2, 0.5, 1.1)], float)
     floor = pliant.simulate.Obstacle([[0, 1, 2]], np.array([(-9.0, -9, -0.01), (9, -9, -0.01), (0, 9, -0.01)]))
     metal = pliant.simulate.SolidMaterial(1000.0, 1e4, 0.3, "Hencky", yield_stress=1.0, damping=1e-3)
-    ways = (
+    ways: tuple[dict[str, Any], ...] = (
         {"interior": True}, {"interior": False}, {"scheme": "explicit"}, {"scheme": "explicit", "contact": "penalty"},
     )  # fmt: skip
     with _with_trees():

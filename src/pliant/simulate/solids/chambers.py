@@ -60,7 +60,7 @@ def loads_of(given: Any, mesh: VolumeMesh, x: np.ndarray, rows: Rows, settings: 
     """Of a number of N/m2, a function of the time that gives it, a Chamber, or several of them; of None, nothing."""
     if given is None:
         return ()
-    listed = [given] if isinstance(given, Chamber | str) or not isinstance(given, Sequence) else list(given)
+    listed: list[Any] = [given] if isinstance(given, Chamber | str) or not isinstance(given, Sequence) else list(given)
     chambers = [one if isinstance(one, Chamber) else Chamber(pressure=one) for one in listed]
     found = None
     loads = []

@@ -8,6 +8,8 @@ from typing import cast
 
 import numpy as np
 
+from pliant.response.fresh import FreshPairs
+from pliant.response.resolver import Resolver
 from pliant.runtime.arrays import MeshError
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.driven import Driven
@@ -16,7 +18,8 @@ from pliant.simulate.model import Model, inverse_mass_of
 from pliant.simulate.solids.explicit import Elastic, Explicit, Moving, StepTooLongError, lengths
 from pliant.simulate.solids.explicit_account import ExplicitAccount, Taken
 from pliant.simulate.solids.meeting import Meeting, Met
-from pliant.simulate.stepping import Made, State
+from pliant.simulate.stepping import Made, State, Steps
+from pliant.simulate.terms import Memory
 
 
 class ExplicitStepper:
@@ -49,9 +52,40 @@ class ExplicitStepper:
         memory = *(term.memory for term in body.lasting), gradients, self._meeting.memory
         return State(scene.x.copy(), v, 0.0, 0, np.ones(len(scene.groups)), memory, self._account.spent)
 
-    def lengths(self, now: Callable[[], State], seconds: float) -> Iterator[tuple[float, bool]]:
-        """Of the steps of a frame, and whether each is the last one; now : the state before the next step"""
-        self._sums, given = _no_sums(), self.model.settings.step
+    @property
+    def resolver(self) -> Resolver | None:
+        return self._meeting.resolver
+
+    def leave_out(self, fresh: FreshPairs) -> None:
+        """These pairs are no contact from now on, and no others."""
+        self._meeting.leave_out(fresh)
+
+    def follow(self, before: Steps, state: State, plastic: tuple[Memory, ...]) -> State:
+        """Go on with a solid that has changed: the state, whose memory is that of the stepper before, with this past of
+        the terms."""
+        assert isinstance(before, ExplicitStepper)
+        body, x = self.model.body, np.ascontiguousarray(state.x[: len(state.v)])
+        self._sums = before._sums
+        for term, memory in zip(body.lasting, plastic):
+            term.memory = memory
+        for load in body.loads:
+            load.at(state.time)
+        gradients = self._scheme.start(x, state.v).gradient, self._of_loads(x)
+        counts = len(before.model.body.mass), len(body.mass)
+        self._meeting.follow(state.memory[len(before.model.body.lasting) + 1], counts)
+        return state._replace(memory=(*plastic, gradients, self._meeting.memory))
+
+    def pull_of_contact(self, start: State, end: State) -> np.ndarray:
+        """(n, 3) N on each vertex in a step, by what is neither cells nor gravity."""
+        mass, place = self.model.body.mass[:, None], len(self.model.body.lasting)
+        gradient = 0.5 * (start.memory[place][0] + end.memory[place][0])
+        return mass * ((end.v - start.v) / (end.time - start.time) - self.model.gravity) + gradient
+
+    def lengths(self, now: Callable[[], State], seconds: float, goes_on: bool = False) -> Iterator[tuple[float, bool]]:
+        """Of the steps of a frame, and whether each is the last one; now : the state before the next step; goes_on :
+        whether it is a frame that another stepper has begun"""
+        given = self.model.settings.step
+        self._sums = self._sums if goes_on else _no_sums()
         step = None if isinstance(given, str) else given
         for length, _, is_last in lengths(lambda: self._stable(now()), seconds, step):
             yield length, is_last

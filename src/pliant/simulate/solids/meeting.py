@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from pliant.response.driven import PinchedError
+from pliant.response.fresh import FreshPairs
 from pliant.response.resolver import Resolver
 from pliant.simulate.solids.penalty import STIFFNESS, Penalty
 from pliant.simulate.terms import Memory
@@ -38,10 +39,12 @@ class Meeting(Protocol):
     """Contact of explicit steps.
 
     memory : its past, arrays with any number of rows
+    resolver : that frees motions of contact; None where forces push apart
     part : of the longest step that is stable without contact, up to which steps with it are
     """
 
     part: float
+    resolver: Resolver | None
 
     @property
     def memory(self) -> Memory: ...
@@ -55,6 +58,14 @@ class Meeting(Protocol):
         """At x, (N, 3), where a step has ended."""
         ...
 
+    def leave_out(self, fresh: FreshPairs) -> None:
+        """These pairs are no contact from now on, and no others."""
+        ...
+
+    def follow(self, before: Memory, changed: tuple[int, int]) -> None:
+        """Go on with a past of another mesh, whose body had and now has so many vertices, obstacles after them."""
+        ...
+
 
 class Resolved:
     """Every step ends free of contact. names : of what is driven, by its label"""
@@ -63,6 +74,7 @@ class Resolved:
 
     def __init__(self, resolver: Resolver, names: dict[int, str]) -> None:
         self.memory: Memory = ()
+        self.resolver: Resolver | None = resolver
         self._resolver, self._names = resolver, names
 
     def meet(self, x0: np.ndarray, x1: np.ndarray, seconds: float) -> Met:
@@ -77,6 +89,13 @@ class Resolved:
         """Nothing: that is what resolving is for."""
         return Left()
 
+    def leave_out(self, fresh: FreshPairs) -> None:
+        """These pairs are no contact from now on, and no others."""
+        self._resolver._leave_out(fresh)
+
+    def follow(self, before: Memory, changed: tuple[int, int]) -> None:
+        """It has no past."""
+
 
 class Penalised:
     """Impact forces push apart what is past each other; what remains is counted."""
@@ -86,6 +105,7 @@ class Penalised:
 
     def __init__(self, penalty: Penalty) -> None:
         self._penalty = penalty
+        self.resolver: Resolver | None = None
 
     @property
     def memory(self) -> Memory:
@@ -104,3 +124,11 @@ class Penalised:
     def left(self, x: np.ndarray) -> Left:
         remaining = self._penalty.remaining(x)
         return Left(remaining.intersections, remaining.active)
+
+    def leave_out(self, fresh: FreshPairs) -> None:
+        """These pairs are no contact from now on, and no others."""
+        self._penalty.fresh = fresh
+
+    def follow(self, before: Memory, changed: tuple[int, int]) -> None:
+        """Pairs whose features are gone are forgotten."""
+        self._penalty.follow(before, changed)

@@ -22,9 +22,11 @@ from pliant.engine.plan import Tuning
 from pliant.mesh.cells import SOLID_TYPES, TYPES
 from pliant.mesh.volumes import VolumeMesh
 from pliant.queries.detector import Detector
+from pliant.response.fresh import FreshPairs, no_fresh_pairs
 from pliant.runtime.arrays import as_floats, as_number
 from pliant.simulate.solids.penalty_pairs import Pairs, first_pairs, joined_pairs, measured, no_pairs, present
 from pliant.simulate.solids.quadrature import _reference
+from pliant.simulate.terms import Memory
 
 STIFFNESS = 0.3  # part of a depth that is undone in a step
 
@@ -85,6 +87,7 @@ class Penalty:
         self._friction = np.broadcast_to(as_floats(friction, "friction"), (len(inverse_mass),))
         self._interior, self._options = interior, {"tuning": tuning, "threads": threads}
         self.memory: tuple[np.ndarray, ...] = no_pairs()
+        self.fresh: FreshPairs = no_fresh_pairs()  # which are no contact
         self.impact: Impact | None = None
         self.update(mesh, inverse_mass, siblings)
 
@@ -93,8 +96,15 @@ class Penalty:
         forgotten."""
         self._mesh, self._surface, self._inverse, self._siblings = mesh, mesh.surface(), inverse_mass, siblings
         self._detector = Detector(mesh if self._interior else self._surface, **self._options)
-        features = mesh.features() if self._interior else self._surface
-        self.memory = present(Pairs(*self.memory), features.faces, features.edges)
+        self.follow(self.memory, (0, 0))
+
+    def follow(self, before: Memory, changed: tuple[int, int]) -> None:
+        """Go on with pairs of a mesh whose first vertices, up to those of obstacles, have become more; pairs whose
+        features are gone are forgotten."""
+        kind, vertices, weights, normal = before
+        moved = vertices + np.where(vertices >= changed[0], changed[1] - changed[0], 0).astype(np.int32)
+        features = self._mesh.features() if self._interior else self._surface
+        self.memory = present(Pairs(kind, moved, weights, normal), features.faces, features.edges)
 
     def meet(self, x0: np.ndarray, x1: np.ndarray, seconds: float) -> np.ndarray:
         """Positions at the end of a step, (N, 3), with the impact forces of what happens between x0 and x1; the step is
@@ -102,6 +112,8 @@ class Penalty:
         found = self._detector.contacts(x0, x1)
         known = Pairs(*self.memory)
         fresh = first_pairs(found, known, self._inverse, self._siblings)
+        if len(self.fresh):
+            fresh = Pairs(*(column[~self.fresh.among_rows(fresh.kind, fresh.vertices)] for column in fresh))
         pairs, weights, depth = measured(known, x1)
         new_depth = -np.einsum("ki,kij,kj->k", fresh.weights, x1[fresh.vertices], fresh.normal)
         pairs = joined_pairs(pairs, Pairs(fresh.kind, fresh.vertices, fresh.weights, fresh.normal), new_depth > 0.0)

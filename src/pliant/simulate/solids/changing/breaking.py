@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.simulate.frames import Counts
 from pliant.simulate.solids.changing.body import Body, Changed
 from pliant.simulate.solids.changing.cutting import cut
 from pliant.simulate.solids.changing.erosion import eroded
@@ -33,15 +34,6 @@ class Loads(NamedTuple):
     force: np.ndarray | None = None
     merging: tuple[float, float] | None = None
     swept: np.ndarray | None = None
-
-
-class Counts(NamedTuple):
-    """Of all steps: vertices that came by splits and by divided edges, cells that eroded, vertices that merged."""
-
-    copies: int = 0
-    divided: int = 0
-    eroded: int = 0
-    merged: int = 0
 
 
 class Breaking:
