@@ -9,7 +9,7 @@ import pytest
 
 import pliant
 from pliant.elementary.inversion import inverted
-from pliant.simulate import Obstacle, Pin, Settings, Solid
+from pliant.simulate import Chamber, Obstacle, Pin, Settings, Solid, SolidMaterial
 from pliant.simulate.solids.chambers import chambers_of
 from pliant.simulate.solids.quadrature import InvertedCellError
 from tests.simulate.blocks import EXACT, FLOOR, block, material, mixed
@@ -267,6 +267,9 @@ def test_threads_and_checkpoints_make_no_difference(tmp_path):
     cells, x = block((3, 2, 2), (0.15, 0.1, 0.1), "tetra")
     with pytest.raises(pliant.io.FileError, match="another scene"):
         Solid(cells, x).restore(tmp_path / "state.npz")
+    cells, x = block((3, 2, 2), (0.15, 0.1, 0.1))
+    with pytest.raises(pliant.io.FileError, match="another simulation"):
+        Solid(cells, x, obstacles=FLOOR, scheme="explicit").restore(tmp_path / "state.npz")
 
 
 def test_units_make_no_difference():
@@ -307,3 +310,8 @@ def test_bad_input_is_named():
         Solid(*hollow(), pressure=np.nan)
     with pytest.raises(pliant.MeshError, match="must be below"):
         material(1e5, 0.5)
+    for poisson in (None, "0.3", np.nan):
+        with pytest.raises(pliant.MeshError, match=f"poisson={poisson!r}"):
+            SolidMaterial(1e3, 1e5, poisson)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(pliant.MeshError, match="has no faces"):
+        Chamber(gas=1e3, faces=np.empty((0, 3), int))

@@ -29,8 +29,10 @@ def read_checkpoint(path: Any, budget: int | None = None, more: tuple[str, ...] 
         archive = Archive(Path(path))
         names = (*NAMES, *(name for name in more if name not in NAMES))
         missing = [name for name in names if name not in archive.headers]
-        if missing:
+        if missing and missing[0] in NAMES:
             raise FileError(f"{path} is no checkpoint of a simulation: it has no {missing[0]}")
+        if missing:
+            raise FileError(f"{path} is a checkpoint of another simulation: it has no {missing[0]}")
         state = {name: archive.array(name) for name in names}
     if state["version"].shape != () or int(state["version"]) != VERSION:
         raise FileError(f"{path} is a checkpoint of another version")

@@ -30,7 +30,8 @@ class Chamber:
     pressure : float or function of the time, s, optional
         N/m2 above the pressure outside.
     gas : float or function of the time, s, optional
-        J, absolute pressure times volume, in place of a pressure: pressure falls where the chamber gets larger.
+        J, absolute pressure times volume, in place of a pressure: pressure falls where the chamber gets larger. As much
+        as ``ambient`` times the volume is at rest; with less, the chamber is pressed together.
     ambient : float
         N/m2, the pressure outside, where there is a gas.
     faces : (m, 3) integers, optional
@@ -40,7 +41,7 @@ class Chamber:
     Raises
     ------
     OptionError
-        Where both or none of pressure and gas are given.
+        Where both or none of pressure and gas are given, or faces without any.
     """
 
     pressure: Amount | None = None
@@ -54,6 +55,8 @@ class Chamber:
         as_number(self.ambient, "ambient", 0.0, MOST_PRESSURE)
         if self.faces is not None:
             object.__setattr__(self, "faces", as_indices(self.faces, "faces", 3))
+            if not len(self.faces):
+                raise OptionError("faces= of a chamber has no faces: without it, closed cavities and shells are found")
 
 
 def loads_of(given: Any, mesh: VolumeMesh, x: np.ndarray, rows: Rows, settings: Settings) -> tuple[Pressure, ...]:

@@ -58,9 +58,8 @@ class SolidMaterial:
         choose(self.law, "law", tuple(LAWS))
         as_number(self.density, "density", 1e-3, 1e6)
         as_number(self.young, "young", 1e-3, 1e14)
-        if float(self.poisson) > _MOST_POISSON:
+        if as_number(self.poisson, "poisson", -0.9, np.inf) > _MOST_POISSON:
             raise OptionError(f"poisson={self.poisson!r} must be below 0.5: nothing could be compressed")
-        as_number(self.poisson, "poisson", -0.9, 0.5)
         as_number(self.hardening, "hardening", 0.0, 1e14)
         as_number(self.damping, "damping", 0.0, 10.0)
         for name in ("yield_stress", "failure_stress"):

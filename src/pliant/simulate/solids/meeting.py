@@ -101,7 +101,8 @@ class Penalised:
     """Impact forces push apart what is past each other; what remains is counted."""
 
     # A spring that undoes a part k of a depth in a step, and one with the frequency w: stable while (w h)^2 + k < 4.
-    part = float(np.sqrt(1.0 - 0.25 * STIFFNESS))
+    # With damping c, while (w h)^2 + 2 c h + k < 4: this part of the longest step is short enough, whichever it is.
+    part = 1.0 - 0.25 * STIFFNESS
 
     def __init__(self, penalty: Penalty) -> None:
         self._penalty = penalty
