@@ -158,7 +158,7 @@ def test_explicit_steps_break_too(contact: str, tmp_path):
 
     solid, saved = bar(), None
     mass = solid.mass.sum()
-    for number, frame in enumerate(solid.frames(8, rate=200)):
+    for number, frame in enumerate(solid.frames(8, rate=200)):  # noqa: B007, the last one is used
         if saved is None and solid.changes.copies:
             saved = number
             solid.save(tmp_path / "broken.npz")
