@@ -228,3 +228,34 @@ def test_a_page_about_next_to_nothing_opens(browser, tmp_path, frames):
     assert "Nothing was found" in one.page.locator("#worst").inner_text()
     assert one.faults == []
     one.context.close()
+
+
+def test_numbers_at_cells_are_colours(browser, tmp_path):
+    """Two cubes side by side, one of them under stress in the second frame: none of it is red, parts are grey."""
+    cube = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)], float)
+    x = np.stack([np.concatenate([cube, cube + (2.0, 0.0, 0.0)])] * 2)
+    cells = {"hexahedron": np.arange(16).reshape(2, 8)}
+    data = {"stress": np.array([[0.0, 0.0], [0.0, 2000.0]]), "damage": np.array([[0.0, 1.0], [0.0, 0.5]])}
+    sequence = pliant.Sequence(None, x, cells=cells, cell_data=data, name="cubes")
+    write_page(pliant.scan(sequence, threads=1), tmp_path / "page.html", up="z")
+    opened = Opened(browser, tmp_path / "page.html", WIDE)
+    try:
+        tints = "Array.from(window.pliant.arrays.tints)"
+        first, last = [0] * 24, [0] * 12 + [255] * 12
+        half = [0] * 12 + [128] * 12
+        assert opened.page.evaluate(tints) == first + last + last + half
+        assert opened.state("tint") == 0
+        assert "stress 0" in opened.page.locator("#legend").inner_text()
+        assert "2k" in opened.page.locator("#legend").inner_text()
+        opened.page.evaluate("document.getElementById('slider').value = 1")
+        opened.page.locator("#slider").dispatch_event("input")
+        opened.settle()
+        stressed = opened.page.locator("#canvas").screenshot()
+        opened.page.locator("#tint").select_option("-1")
+        opened.settle()
+        assert "stress" not in opened.page.locator("#legend").inner_text()
+        assert opened.page.locator("#canvas").screenshot() != stressed
+        assert opened.red_pixels() == 0
+        assert opened.faults == []
+    finally:
+        opened.context.close()

@@ -32,11 +32,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_step_is_free_and_the_cloth_moves(name: str):
     setup = pliant.simulated.setup(name, TRIANGLES)
     recording = Recording(setup)
-    assert abs(len(recording.cloth.mesh.faces) / TRIANGLES - 1) < 0.15
-    require_free_start(setup, recording.cloth)
+    assert abs(len(recording.simulation.mesh.faces) / TRIANGLES - 1) < 0.15
+    require_free_start(setup, recording.simulation)
     recording.run(FRAMES, setup.rate, verify=True)
     assert recording.verified == recording.steps >= FRAMES - 1
-    sequence, free = recording.sequence(), recording.cloth.free
+    sequence, free = recording.sequence(), recording.simulation.free
     moved = np.linalg.norm(sequence[FRAMES - 1] - sequence[0], axis=1)[free]
     assert (moved > 1e-3).mean() > 0.9
     assert max(row.near for row in recording.rows) >= TOUCHING.get(name, 20)  # or nothing would be proven
@@ -110,7 +110,7 @@ def test_scenes_are_scenes(folder: Path):
     found = pliant.ccd(scene.faces, scene.x0, scene.x1)
     assert len(found) == 0
     listed = pliant.simulated.catalogue()
-    assert [one.name for one in listed] == [PREFIX + name for name in NAMES]
+    assert [one.name for one in listed] == [PREFIX + name for name in (*NAMES, *pliant.simulated.volume_names())]
     assert {one.name.removeprefix(PREFIX): one.size for one in listed}["bishop"] == 124_000
 
 

@@ -14,7 +14,7 @@ from pliant.scenes.shapes import icosphere, weave
 from pliant.simulate import MATERIALS
 from pliant.simulated import SceneFile, read_scene, scene_file
 from pliant.simulated.bodies import CLOTH_KEYS, OBSTACLE_KEYS
-from pliant.simulated.recording import NotFreeError, Recording, cloth_alone, require_free
+from pliant.simulated.recording import NotFreeError, Recording, require_free
 from tests.shapes.command_line import write_obj
 
 SCENE = """
@@ -123,7 +123,7 @@ def test_it_is_simulated_and_every_step_is_free(folder: Path):
     recording.run(setup.frames, setup.rate, verify=True)  # goes on
     assert [row.frame for row in recording.rows] == list(range(6))
     assert recording.verified == recording.steps == 10
-    whole, alone = recording.sequence(), cloth_alone(setup, recording.sequence())
+    whole, alone = recording.sequence(), setup.alone(recording.sequence())
     assert (len(whole), len(alone[0])) == (6, 50)
     np.testing.assert_allclose(whole.times, np.arange(6) / 50, atol=1e-12)
     assert whole[5][:50].tobytes() == alone[5].tobytes()

@@ -214,7 +214,7 @@ def load_mesh_or_frames(run: Run, files: list[Path], how: Opening, ending: str |
 
 
 def _simulated_names() -> tuple[str, ...]:
-    return tuple(PREFIX + name for name in pliant.simulated.names())
+    return tuple(PREFIX + name for name in (*pliant.simulated.names(), *pliant.simulated.volume_names()))
 
 
 def load_scene(name: str, size: int | None = None, frames: int | None = None, seed: int = 0) -> Sequence:
@@ -225,6 +225,8 @@ def load_scene(name: str, size: int | None = None, frames: int | None = None, se
         if name in pliant.scenes.character_names():
             raise OptionError(f"{name} is a character: pliant character {name} --clip ... --output FILE plays it")
         if name in _simulated_names():
+            if name.removeprefix(PREFIX) in pliant.simulated.volume_names():
+                return _volume_scene(pliant.simulated.load_volume(name, size, frames, seed))
             scene = pliant.simulated.load(name, size, frames, seed)
         else:
             scene = pliant.scenes.load(name, size, frames, seed)

@@ -20,9 +20,11 @@ from pliant.simulate.settings import ADAPTIVE, STEPS, Settings
 from pliant.simulated.built_in import setup as setup_of
 from pliant.simulated.cache import keep, place_of, read_kept
 from pliant.simulated.draping import draped
+from pliant.simulated.dropping import dropped
 from pliant.simulated.plan import Setup
-from pliant.simulated.recording import Recording, Row, cloth_alone
+from pliant.simulated.recording import Recording, Row
 from pliant.simulated.scene_file import read_scene
+from pliant.simulated.solid_plan import SolidSetup
 from pliant.simulated.starts import require_free_start
 
 DRAPE = "drape"
@@ -85,19 +87,22 @@ def step_of(text: str | None) -> float | str | None:
         raise fault(f"--step {text}: must be seconds, {STEPS[0]:g} to {STEPS[1]:g}, or the word {ADAPTIVE}") from None
 
 
-def choose(run: Run, what: list[str], given: dict[str, Any], asked: Asked) -> Chosen:
+def choose(run: Run, what: list[str], cells: list[Path], given: dict[str, Any], asked: Asked) -> Chosen:
     """From the words of the command line."""
-    first, *others = what
-    named = [key for key, value in given.items() if value is not None]
-    if first == DRAPE:
+    if cells or what[:1] == [DRAPE]:
         if asked.triangles is not None:
             raise fault("--triangles is for built-in scenes: a mesh has as many as it has")
-        setup = _drape(others, given, asked)
-        return Chosen(_sized(setup, asked))
+        if cells and what:
+            raise fault(f"{what[0]!r}: --cells is a scene by itself")
+        return Chosen(_sized(_falling([Path(file) for file in what[1:]], cells, given, asked), asked))
+    if not what:
+        raise fault("name a scene, or what falls: drape shirt.obj, --cells part.msh")
+    first, *others = what
+    named = [key for key, value in given.items() if value is not None]
     if others:
         raise fault(f"{others[0]!r}: one scene at a time; meshes of cloth come after the word drape")
     if named:
-        raise fault(f"--{named[0]} is for drape; a scene file has it in its tables")
+        raise fault(f"--{named[0]} is for drape and --cells; a scene file has it in its tables")
     if Path(first).suffix.lower() == ".toml":
         if asked.triangles is not None or asked.seed:
             raise fault("--triangles and --seed are for built-in scenes")
@@ -109,14 +114,17 @@ def choose(run: Run, what: list[str], given: dict[str, Any], asked: Asked) -> Ch
     return Chosen(_sized(setup_of(first, asked.triangles, asked.seed), asked), is_built_in=True)
 
 
-def _drape(files: list[str], given: dict[str, Any], asked: Asked) -> Setup:
-    if not files:
+def _falling(cloths: list[Path], solids: list[Path], given: dict[str, Any], asked: Asked) -> Setup:
+    """Cloth or solids, onto what is named."""
+    if not cloths and not solids:
         raise fault("name the cloth: pliant simulate drape shirt.obj --on body.obj")
     pins = given.pop("pins")
     options = {key: value for key, value in given.items() if value is not None and key != "on"}
     if asked.rate is not None:
         options["rate"] = asked.rate
-    return draped([Path(file) for file in files], given["on"] or [], pins=_ids(pins), **options)
+    if solids:
+        return dropped(solids, given["on"] or [], pins=_ids(pins), **options)
+    return draped(cloths, given["on"] or [], pins=_ids(pins), **options)
 
 
 def _ids(text: str | None) -> list[int]:
@@ -145,15 +153,15 @@ def done(run: Run, chosen: Chosen, how: How) -> Done:
     place = place_of(setup) if how.cache and chosen.is_built_in else None
     kept = None if place is None else read_kept(place, setup.frames)
     if kept is not None:
-        run.say(_title(setup, len(kept.sequence.faces)))
+        run.say(_title(setup))
         run.say("From disk: simulated before; --no-cache does it again.", style="dim")
-        return Done(setup, kept.sequence, cloth_alone(setup, kept.sequence), kept.rows, kept.seconds, cached=True)
+        return Done(setup, kept.sequence, setup.alone(kept.sequence), kept.rows, kept.seconds, cached=True)
     recording = Recording(setup, tuning=pliant.Tuning(culling=how.culling), threads=run.threads)
     if how.restore is not None:
-        recording.cloth.restore(how.restore)
-    run.say(_title(setup, len(recording.cloth.mesh.faces)))
+        recording.simulation.restore(how.restore)
+    run.say(_title(setup))
     interrupted = False
-    require_free_start(setup, recording.cloth, run.threads)
+    require_free_start(setup, recording.simulation, run.threads)
     with run.bar("Frames") as progress:
         try:
             recording.run(setup.frames, setup.rate, verify=how.verify, progress=progress)
@@ -166,16 +174,16 @@ def done(run: Run, chosen: Chosen, how: How) -> Done:
     elif place is not None:
         keep(place, recording)
     if how.save is not None:
-        recording.cloth.save(how.save)
+        recording.simulation.save(how.save)
         run.wrote(how.save)
     whole = recording.sequence()
-    alone = cloth_alone(setup, whole)
+    alone = setup.alone(whole)
     return Done(setup, whole, alone, recording.rows, recording.seconds, recording.verified, interrupted)
 
 
-def _title(setup: Setup, triangles: int) -> str:
-    free = len(setup.faces)
-    sizes = f"{count(free, 'triangle')} of cloth, {triangles - free:,} of obstacles"
+def _title(setup: Setup) -> str:
+    driven = sum(len(one.mesh.faces) for one in setup.listed_obstacles)
+    sizes = f"{setup.sized}, {driven:,} of obstacles"
     return f"{setup.name}: {sizes}, {count(setup.frames, 'frame')} at {setup.rate:g} per second"
 
 
@@ -183,7 +191,8 @@ def summary(made: Done) -> str:
     """One line: how many steps, each of which is proven; what they did to the cloth; how long they took."""
     stretch = max((row.stretch for row in made.rows), default=1.0) - 1.0
     lag = max((row.lag for row in made.rows), default=0.0)
-    proof = "each proven free of contact" + (", and tested by fresh queries" if made.verified else "")
+    proof = "each proven free of contact" + (" and inverted cells" if isinstance(made.setup, SolidSetup) else "")
+    proof += ", and tested by fresh queries" if made.verified else ""
     each = f", {made.seconds / made.steps:.3f} s a step" if made.steps else ""
     waited = f"{lag:.3g} {made.setup.settings.units}" if lag else "0"
     return (
@@ -215,6 +224,7 @@ def result_of(made: Done) -> Result:
     head: dict[str, Any] = {
         "scene": made.setup.name, "triangles": len(made.setup.faces), "vertices": len(made.alone[0]),
         "obstacle_triangles": len(made.sequence.faces) - len(made.setup.faces), "steps": made.steps,
+        "inverted": max(row.inverted for row in made.rows),
         "stretch": float(np.max([row.stretch for row in made.rows])), "lag": max(row.lag for row in made.rows),
         "verified": made.verified, "interrupted": made.interrupted, "cached": made.cached,
         "seconds": made.seconds, "frames": rows,

@@ -1,4 +1,4 @@
-"""The verb simulate: cloth that falls onto files, scene files, built-in scenes."""
+"""The verb simulate: cloth and solids that fall onto files, scene files, built-in scenes."""
 
 from __future__ import annotations
 
@@ -24,16 +24,24 @@ class Units(str, Enum):
 def simulate(
     run: Run,
     what: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="SCENE | drape CLOTH...",
             help="A scene file (.toml), a built-in simulated scene, or the word drape and meshes of cloth.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    cells: Annotated[
+        list[Path] | None,
+        typer.Option("--cells", metavar="FILE", help="Instead: a volume mesh of a solid, may be repeated."),
+    ] = None,
     on: Annotated[
         list[Path] | None,
-        typer.Option("--on", metavar="FILE", help="drape: what the cloth falls onto, may be repeated; frames move it."),
+        typer.Option(
+            "--on",
+            metavar="FILE",
+            help="drape, --cells: what it falls onto, may be repeated; frames move it. Solids: else, a floor below.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -52,19 +60,28 @@ def simulate(
         str | None,
         typer.Option(metavar="SECONDS|adaptive", help="The longest time step, 1e-9 to 1; or by how fast the cloth is."),
     ] = None,
-    material: Annotated[str | None, typer.Option(help="drape: cotton, silk, denim ...; default: cotton.")] = None,
+    material: Annotated[
+        str | None,
+        typer.Option(help="drape: cotton, silk, denim ...; --cells: rubber, steel, flesh ...; default: the first."),
+    ] = None,
     thickness: Annotated[
-        float | None, typer.Option(min=1e-12, help="drape: the gap that is kept, in the units of the file.")
+        float | None, typer.Option(min=1e-12, help="drape, --cells: the gap that is kept, in the units of the file.")
     ] = None,
     pins: Annotated[
-        str | None, typer.Option(metavar="IDS", help="drape: vertices of the cloth that are held, such as 0,40.")
+        str | None, typer.Option(metavar="IDS", help="drape, --cells: vertices that are held, such as 0,40.")
     ] = None,
-    friction: Annotated[float | None, typer.Option(min=0.0, max=10.0, help="drape: coefficient; default: 0.3.")] = None,
-    units: Annotated[Units | None, typer.Option(help="drape: of the files; default: m, or what they say.")] = None,
+    friction: Annotated[
+        float | None, typer.Option(min=0.0, max=10.0, help="drape, --cells: coefficient; default: 0.3.")
+    ] = None,
+    units: Annotated[
+        Units | None, typer.Option(help="drape, --cells: of the files; default: m, or what they say.")
+    ] = None,
     up: Annotated[
-        Up | None, typer.Option(help="drape: the axis that points up; default: that of the file, or y.")
+        Up | None, typer.Option(help="drape, --cells: the axis that points up; default: that of the file, or y.")
     ] = None,
-    triangles: Annotated[int | None, typer.Option(min=1, help="Of a built-in scene, about how many.")] = None,
+    triangles: Annotated[
+        int | None, typer.Option(min=1, help="Of a built-in scene, about how many; of solids, cells.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of a built-in scene.")] = 0,
     cache: Annotated[bool, typer.Option(help="Keep frames of built-in scenes on disk, and use those there.")] = True,
     verify: Annotated[bool, typer.Option("--verify", help="Test every step by a fresh ccd and check.")] = False,
@@ -74,7 +91,7 @@ def simulate(
     png: Picture = None,
     culling: HowCulled = Culling.auto,
 ) -> int:
-    """Simulate cloth; every time step ends free of contact, for certain.
+    """Simulate cloth or solids; every time step ends free of contact, for certain.
 
     Ctrl-C ends it early: the frames that are done are written. Exit code: 0; 2 where the start is tangled.
     """
@@ -90,7 +107,7 @@ def simulate(
     given |= {"units": units and units.value, "up": up and up.value}
     asked = simulating.Asked(frames, seconds, rate, simulating.step_of(step), triangles, seed)
     cache = cache and not (verify or restore or save)  # these need the simulation itself
-    chosen = simulating.choose(run, what, given, asked)
+    chosen = simulating.choose(run, what or [], cells or [], given, asked)
     if output is None and chosen.output is not None:
         output = chosen.output
         run.take_outputs_of_run(0, {"the output of the scene file": output})

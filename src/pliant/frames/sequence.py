@@ -181,6 +181,18 @@ class Sequence:
                 raise ShapeError(f"{here} has the shape {found[key].shape}, but there are {self.cell_count} cells")
         return found
 
+    def cells_at_faces(self) -> np.ndarray | None:
+        """(m,) ids of the cells whose numbers the faces have; None where the faces are not the boundary of the cells.
+
+        Returns
+        -------
+        (m,) int or None
+        """
+        if self.cells is None:
+            return np.arange(len(self.faces))
+        surface = VolumeMesh(self.cells).surface()
+        return surface.cells if np.array_equal(surface.faces, self.faces) else None
+
     def merged(self) -> tuple[Sequence, int]:
         """The same frames, with vertices that are at one position in the first frame taken for one.
 

@@ -134,6 +134,7 @@ def _of_stream(stream: Stream, shown: Shown, scan: Scan) -> dict[str, Any]:
         "upper": stream.upper.tolist(),
         "notes": notes,
         "vertexCount": len(shown.vertices),
+        "tints": stream.tints,
     }
 
 

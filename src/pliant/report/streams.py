@@ -20,12 +20,14 @@ _LEVEL = 6
 class Stream(NamedTuple):
     """data : compressed by zlib; arrays : name, type and length of each array in it, one after the other;
     lower, upper : (3,) the box in which positions are rounded
+    tints : name, least and largest of each number at cells, in their order
     """
 
     data: bytes
     arrays: list[tuple[str, str, int]]
     lower: np.ndarray
     upper: np.ndarray
+    tints: list[tuple[str, float, float]]
 
 
 def make_stream(scan: Scan, regions: Regions, findings: Findings, shown: Shown) -> Stream:
@@ -37,6 +39,7 @@ def make_stream(scan: Scan, regions: Regions, findings: Findings, shown: Shown) 
         part = (0.5 * x - half) / span
         positions[i] = np.rint(part.T * STEPS).astype(np.uint16)
     start, faces, layers = _red(findings, shown)
+    tints, tinted = _tints(scan, shown)
     arrays = {
         "faces": shown.faces.astype(np.uint32).ravel(),
         "parts": np.maximum(regions.parts.of_vertex[shown.vertices], 0).astype(np.uint32),
@@ -44,13 +47,14 @@ def make_stream(scan: Scan, regions: Regions, findings: Findings, shown: Shown) 
         "red_start": start,
         "red_faces": faces,
         "red_layers": layers,
+        "tints": tinted,
         "positions": differences(positions),
     }
     types = {"uint32": "u4", "uint8": "u1"}
     listed = [(name, types[array.dtype.name], len(array)) for name, array in arrays.items()]
     packer = zlib.compressobj(_LEVEL)
     pieces = [packer.compress(_padded(array)) for array in arrays.values()]
-    return Stream(b"".join([*pieces, packer.flush()]), listed, lower, upper)
+    return Stream(b"".join([*pieces, packer.flush()]), listed, lower, upper, tints)
 
 
 def box_of(scan: Scan, shown: Shown) -> tuple[np.ndarray, np.ndarray]:
@@ -82,6 +86,26 @@ def differences(positions: np.ndarray) -> np.ndarray:
     signed = change.view(np.int16)
     folded = ((signed << 1) ^ (signed >> 15)).view(np.uint16)
     return np.concatenate(((folded & 255).astype(np.uint8), (folded >> 8).astype(np.uint8)), axis=1).ravel()
+
+
+def _tints(scan: Scan, shown: Shown) -> tuple[list[tuple[str, float, float]], np.ndarray]:
+    """Numbers at the cells of the faces that are shown, as parts of 255 of their range in all frames: for each name and
+    each frame a byte a face."""
+    places = [scan.frames[place].place for place in shown.frames.tolist()]
+    cells = scan.sequence.cells_at_faces() if places and scan.sequence.cell_data(places[0]) else None
+    if cells is None:
+        return [], np.zeros(0, np.uint8)
+    of_shown = cells[np.flatnonzero(shown.kept >= 0)]
+    rows = [{name: row[of_shown] for name, row in scan.sequence.cell_data(place).items()} for place in places]
+    tints, pieces = [], []
+    for name in rows[0]:
+        values = np.stack([row[name] for row in rows])
+        finite = values[np.isfinite(values)]
+        lower, upper = float(finite.min(initial=0.0)), float(finite.max(initial=0.0))
+        part = np.nan_to_num((values - lower) / (upper - lower or 1.0), nan=0.0, posinf=1.0, neginf=0.0)
+        tints.append((name, lower, upper))
+        pieces.append(np.rint(255.0 * part).astype(np.uint8).ravel())
+    return tints, np.concatenate(pieces)
 
 
 def _red(findings: Findings, shown: Shown) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

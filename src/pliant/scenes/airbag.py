@@ -71,7 +71,25 @@ def _folded(u: np.ndarray, opened: float) -> tuple[np.ndarray, np.ndarray, np.nd
 
 def _wheel(cells: int, frames: int) -> list[Part]:
     """Rim, hub and three spokes, at rest but for a small turn in every step."""
-    tube = max(4, round(math.sqrt(cells * 0.6 / 6)))
+    edge = 2 * math.pi * 0.6 / max(8, round(cells * 0.6 / _tube(cells)))
+    parts = []
+    for quads, points in wheel_parts(cells):
+        x = np.empty((frames, len(points), 3))
+        for k in range(frames):
+            c, s = math.cos(0.2 * edge * k), math.sin(0.2 * edge * k)
+            x[k] = points @ np.array([(c, s, 0), (-s, c, 0), (0, 0, 1)]) + (0, 0, -0.2)
+        parts.append(Part({"quad": quads}, x))
+    return parts
+
+
+def _tube(cells: int) -> int:
+    """Cells around the rim of the wheel."""
+    return max(4, round(math.sqrt(cells * 0.6 / 6)))
+
+
+def wheel_parts(cells: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Quads and points of rim, hub and three spokes around the origin, where the rim has radius 0.6."""
+    tube = _tube(cells)
     rim_cells, rim = _ring(max(8, round(cells * 0.6 / tube)), tube)
     m = max(1, round(math.sqrt(cells * 0.15 / 4)))
     hub_cells, hub = box_shell(m, m, max(1, m // 2))
@@ -84,15 +102,7 @@ def _wheel(cells: int, frames: int) -> list[Part]:
     for angle in (math.pi / 2, math.pi * 7 / 6, math.pi * 11 / 6):
         c, s = math.cos(angle), math.sin(angle)
         shapes.append((spoke_cells, spoke @ np.array([(c, s, 0), (-s, c, 0), (0, 0, 1)])))
-    edge = 2 * math.pi * 0.6 / max(8, round(cells * 0.6 / tube))
-    parts = []
-    for quads, points in shapes:
-        x = np.empty((frames, len(points), 3))
-        for k in range(frames):
-            c, s = math.cos(0.2 * edge * k), math.sin(0.2 * edge * k)
-            x[k] = points @ np.array([(c, s, 0), (-s, c, 0), (0, 0, 1)]) + (0, 0, -0.2)
-        parts.append(Part({"quad": quads}, x))
-    return parts
+    return shapes
 
 
 def _ring(nu: int, nv: int) -> tuple[np.ndarray, np.ndarray]:

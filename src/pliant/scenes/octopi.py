@@ -14,6 +14,7 @@ LENGTH = 3.8  # of a tentacle, where the head has radius 1
 # lean towards each other, or they would never meet: to the left or to the right, as seen along the arm.
 _TO_NEIGHBOUR = np.array([-1, 1, 1, -1, 1, -1, -1, 1])
 APART = 1.42  # from the middle of the scene to each head at the start
+_SPREAD = -0.25  # bend of tentacles, which lean away from each other
 
 
 class _Build(NamedTuple):
@@ -46,6 +47,14 @@ def octopi(cells: int = 17_600, frames: int = 12, seed: int = 0) -> VolumeScene:
     return moving("octopi", parts)
 
 
+def three_octopuses(cells: int, seed: int = 0) -> list[Part]:
+    """One frame of each by itself, around the origin, with its tentacles spread: they cross nothing."""
+    rng = np.random.default_rng(seed)
+    headings = rng.uniform(0, 2 * math.pi, 3)
+    parts = [_octopus(build, h, np.zeros(1), rng, _SPREAD) for build, h in zip(_builds(cells), headings)]
+    return [Part(part.cells, part.frames - part.frames.mean(axis=(0, 1))) for part in parts]
+
+
 def _builds(cells: int) -> list[_Build]:
     """Three octopuses of about as many tetrahedra altogether; lengths of arms differ by a cube at most."""
     width = max(1, round(2 * (cells / 17_600) ** (1 / 3)))
@@ -63,8 +72,11 @@ def _builds(cells: int) -> list[_Build]:
     return [_Build(side, height, width, gap, lengths[k::3]) for k in range(3)]
 
 
-def _octopus(build: _Build, heading: float, time: np.ndarray, rng: np.random.Generator) -> Part:
-    """One octopus, at a place and facing a way that depend on `heading`, with a shape for each time (f,)."""
+def _octopus(build: _Build, heading: float, time: np.ndarray, rng: np.random.Generator, bend: float = 1.0) -> Part:
+    """One octopus, at a place and facing a way that depend on `heading`, with a shape for each time (f,).
+
+    bend : how much tentacles lean and wave; below 0, those at one side lean away from each other
+    """
     reach = int(build.lengths.max())
     mask, arm_boxes = _lattice(build, reach)
     hexahedra, at = cubes(mask)
@@ -88,7 +100,7 @@ def _octopus(build: _Build, heading: float, time: np.ndarray, rng: np.random.Gen
             own = arm == number
             share = along[own] / build.lengths[number]
             root = head[own & (along == 0)].mean(axis=0)
-            pose = _Pose(lean[number], phase[:, number], t)
+            pose = _Pose(lean[number], phase[:, number], t, bend)
             x[k, own] = _swept(head[own], root, share, pose)
         x[k, :, :2] = x[k, :, :2] @ turn.T + (APART - 0.7 * math.sin(1.3 * t)) * turn[:, 0]
         x[k, :, 2] += 0.25 * math.sin(heading + t)
@@ -129,6 +141,7 @@ class _Pose(NamedTuple):
     lean: float
     phase: np.ndarray
     time: float
+    bend: float
 
     def angles(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Directions (k,) of the arm sideways and upwards, both 0 at its root, at shares s (k,) of its length."""
@@ -136,10 +149,9 @@ class _Pose(NamedTuple):
         wave = np.sin(2 * math.pi * s + a + self.time) - math.sin(a + self.time)
         ripple = np.sin(4 * math.pi * s + c - self.time) - math.sin(c - self.time)
         sideways = self.lean * s + 0.38 * wave + 0.12 * ripple
-        upwards = -0.55 * np.sin(math.pi * np.minimum(s, 0.5)) + 0.35 * (
-            np.sin(5 * s + b + 0.7 * self.time) - math.sin(b + 0.7 * self.time)
-        )
-        return sideways, upwards + 0.4 * s * math.sin(d + self.time)
+        droop = -0.55 * np.sin(math.pi * np.minimum(s, 0.5))
+        upwards = droop + self.bend * (0.35 * (np.sin(5 * s + b + 0.7 * self.time) - math.sin(b + 0.7 * self.time)))
+        return self.bend * sideways, upwards + self.bend * (0.4 * s * math.sin(d + self.time))
 
 
 def _swept(feet: np.ndarray, root: np.ndarray, share: np.ndarray, pose: _Pose) -> np.ndarray:

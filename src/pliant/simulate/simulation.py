@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import OptionError, as_number, as_positions
 from pliant.simulate.checkpoints import GROWING, read_state, write_checkpoint
 from pliant.simulate.frames import Frame, StepStats, StepTimes
@@ -21,6 +23,11 @@ class Simulation:
         self._watch: Callable[[np.ndarray, Frame], object] | None = None
 
     # ---- what it is
+
+    @property
+    def mesh(self) -> TriMesh | VolumeMesh:
+        """The body and, after it, all obstacles, as one mesh: that of ``Frame.scene``."""
+        return self._stepper.model.scene.mesh
 
     @property
     def vertex_count(self) -> int:

@@ -22,6 +22,7 @@ from pliant.simulate.scene import Scene, warn_of_size
 from pliant.simulate.settings import Settings, settings_of
 from pliant.simulate.solids.building import LEAST_THICKNESS, physics_of
 from pliant.simulate.solids.chambers import loads_of
+from pliant.simulate.solids.changing.cauchy import cell_stresses
 from pliant.simulate.solids.changing.options import Fracture
 from pliant.simulate.solids.changing.simulated import changing_of
 from pliant.simulate.solids.materials import SolidMaterial
@@ -149,6 +150,29 @@ class Solid(Breakable):
         for term, memory in zip(self._physics.terms, self._state.memory):
             term.memory = memory
         return self._physics.plastic_strain()
+
+    @property
+    def stress(self) -> np.ndarray:
+        """(c,) N/m2, of von Mises, of each solid cell: of the mean over its volume of Cauchy's stress."""
+        cells = self._physics.cells
+        if cells is None:
+            return np.empty(0)
+        cells.memory = self._state.memory[0]
+        x = np.ascontiguousarray(self._state.x[: self.vertex_count])
+        stress = cell_stresses(cells.solids, cells.plastic, x, cells._pool) * self.settings.scale
+        shear = stress - np.eye(3) * (np.trace(stress, axis1=1, axis2=2) / 3.0)[:, None, None]
+        return np.sqrt(1.5 * (shear**2).sum(axis=(1, 2)))
+
+    def cell_data(self) -> dict[str, np.ndarray]:
+        """Numbers at the cells as they are now, to be shown and written.
+
+        Returns
+        -------
+        dict of str to (c,) float64
+            "stress", N/m2, of von Mises, where there are no shells, and "plastic strain".
+        """
+        known = {} if self._physics.shells is not None else {"stress": self.stress}
+        return known | {"plastic strain": self.plastic_strain}
 
     def __repr__(self) -> str:
         groups = len(self._stepper.model.scene.groups)

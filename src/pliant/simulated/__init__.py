@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pliant.simulated.built_in import catalogue, load, names, setup
+    from pliant.simulated.built_in import catalogue, load, load_volume, names, setup, volume_names
     from pliant.simulated.plan import Setup
     from pliant.simulated.scene_file import SceneFile, read_scene
 
@@ -25,12 +25,14 @@ _HOME = {
     "Setup": "pliant.simulated.plan",
     "catalogue": "pliant.simulated.built_in",
     "load": "pliant.simulated.built_in",
+    "load_volume": "pliant.simulated.built_in",
     "names": "pliant.simulated.built_in",
     "read_scene": "pliant.simulated.scene_file",
     "setup": "pliant.simulated.built_in",
+    "volume_names": "pliant.simulated.built_in",
 }
 
-__all__ = ["SceneFile", "Setup", "catalogue", "load", "names", "read_scene", "setup"]
+__all__ = ["SceneFile", "Setup", "catalogue", "load", "load_volume", "names", "read_scene", "setup", "volume_names"]
 
 
 def __getattr__(name: str) -> object:

@@ -49,11 +49,11 @@ def cloth_of(table: Table) -> Piece:
     name = table.text("name", f"cloth {number}")
     if table.one_of("file", "size") == "size":
         faces, x = _sheet(table)
-        return Piece(name, table, faces, _placed(table, x))
-    path = _file(table, "file")
+        return Piece(name, table, faces, placed(table, x))
+    path = file_of(table, "file")
     with table.naming("file"):
         merged = merged_of(read(path))
-    return Piece(name, table, merged[0], _placed(table, merged[1]), files=(path,), copy_of=merged[2])
+    return Piece(name, table, merged[0], placed(table, merged[1]), files=(path,), copy_of=merged[2])
 
 
 def obstacle_of(table: Table, rate: float) -> Piece:
@@ -68,10 +68,10 @@ def obstacle_of(table: Table, rate: float) -> Piece:
     elif kind == "ball":
         faces, points = icosphere(max(1, round(math.sqrt(table.whole("triangles", 1280, 20) / 20))))
         radius = table.number("ball", None, 1e-9, 1e9)
-        x = _placed(table, radius * points)
+        x = placed(table, radius * points)
     else:
         faces, uv = grid(1, 1)
-        x = _placed(table, np.column_stack(((uv - 0.5) * table.vector("plate", None, 2), np.zeros(len(uv)))))
+        x = placed(table, np.column_stack(((uv - 0.5) * table.vector("plate", None, 2), np.zeros(len(uv)))))
     if "keyframes" in table:
         if path is not None:
             raise table.error("keyframes", "the file has frames of its own")
@@ -117,7 +117,7 @@ def _sheet(table: Table) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _obstacle_from_files(table: Table, rate: float) -> tuple[np.ndarray, np.ndarray, Any, tuple[Path, ...]]:
-    path = _file(table, "file")
+    path = file_of(table, "file")
     rate = table.number("rate", rate, 1e-3, 1e6)
     members = tuple(files_of(path)) or (path,)
     with table.naming("file"):
@@ -126,12 +126,12 @@ def _obstacle_from_files(table: Table, rate: float) -> tuple[np.ndarray, np.ndar
         sequence = open_sequence(path, rate=rate)
         motion = path_of(sequence)
         if motion is not None:
-            motion = type(motion)(motion.times, np.stack([_placed(table, x) for x in motion.positions]))
+            motion = type(motion)(motion.times, np.stack([placed(table, x) for x in motion.positions]))
         merging = merging_of(sequence.cells or {"triangle": sequence.faces}, sequence[0], sequence.objects)
-        return merging.first[sequence.faces], _placed(table, sequence[0]), motion, members
+        return merging.first[sequence.faces], placed(table, sequence[0]), motion, members
 
 
-def _file(table: Table, key: str) -> Path:
+def file_of(table: Table, key: str) -> Path:
     """The path of a name, which may stand for numbered files."""
     name = table.text(key)
     place = table.file.parent / name
@@ -143,7 +143,7 @@ def _file(table: Table, key: str) -> Path:
         return current().beside(table.file, name)
 
 
-def _placed(table: Table, x: np.ndarray) -> np.ndarray:
+def placed(table: Table, x: np.ndarray) -> np.ndarray:
     """Scaled and turned around the origin, then moved; turn is a rotation vector in degrees."""
     x = table.number("scale", 1.0, 1e-9, 1e9) * x
     return turned(x, np.radians(table.vector("turn", (0.0, 0.0, 0.0)))) + table.vector("move", (0.0, 0.0, 0.0))

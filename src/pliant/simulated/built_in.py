@@ -6,15 +6,19 @@ import difflib
 import inspect
 from collections.abc import Callable
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.frames.sequence import Sequence
 from pliant.mesh.triangles import TriMesh
+from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import OptionError
 from pliant.runtime.threads import Progress
 from pliant.scenes import Listed, first_words
 from pliant.scenes.scene import Scene
+from pliant.scenes.volume_scene import VolumeScene, VolumeStep, as_cells
 
 if TYPE_CHECKING:  # the names of scenes are asked for by verbs that simulate nothing
     from pliant.simulated.plan import Setup
@@ -29,7 +33,11 @@ _SCENES = {
     "falling": "dressed",
     "flamenco": "dressed",
     "squishy_ball": "soft",
+    "octopi": "solids",
+    "airbag": "shells",
+    "car_crash": "shells",
 }
+_OF_CELLS = ("solids", "shells")
 PREFIX = "simulated_"  # of the same scene beside those that move by formula
 
 
@@ -40,7 +48,17 @@ def names() -> tuple[str, ...]:
     -------
     tuple of str
     """
-    return tuple(_SCENES)
+    return tuple(name for name, module in _SCENES.items() if module not in _OF_CELLS)
+
+
+def volume_names() -> tuple[str, ...]:
+    """The names that ``load_volume`` knows.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return tuple(name for name, module in _SCENES.items() if module in _OF_CELLS)
 
 
 def catalogue() -> tuple[Listed, ...]:
@@ -53,8 +71,9 @@ def catalogue() -> tuple[Listed, ...]:
     rows = []
     for name in _SCENES:
         maker = _maker(name)
-        size = inspect.signature(maker).parameters["triangles"].default
-        rows.append(Listed(PREFIX + name, "simulated", size, maker(500).frames, first_words(maker)))
+        size = next(iter(inspect.signature(maker).parameters.values())).default
+        kind = "simulated solids" if _SCENES[name] in _OF_CELLS else "simulated"
+        rows.append(Listed(PREFIX + name, kind, size, maker(700).frames, first_words(maker)))
     return tuple(rows)
 
 
@@ -64,9 +83,9 @@ def setup(name: str, triangles: int | None = None, seed: int = 0) -> Setup:
     Parameters
     ----------
     name : str
-        One of ``names()``.
+        One of ``names()`` or ``volume_names()``.
     triangles : int, optional
-        About how many, of cloth and obstacles; default: as many as in the papers.
+        About how many, of cloth and obstacles; of solids, cells; default: as many as in the papers.
     seed : int
         Another seed, another scene of the same kind.
 
@@ -116,6 +135,8 @@ def load(
     -------
     pliant.scenes.Scene
     """
+    if str(name).removeprefix(PREFIX) in volume_names():
+        raise OptionError(f"{name!r} is a scene of solids, for load_volume")
     from pliant.simulated.cache import kept_or_made
     from pliant.simulated.plan import checked_frames
 
@@ -127,6 +148,59 @@ def load(
     objects = np.zeros(x.shape[1], np.int64)
     objects[: mesh.vertex_limit] = np.maximum(mesh.components, 0)
     return Scene(PREFIX + made.name, kept.sequence.faces, x, objects)
+
+
+def load_volume(
+    name: str,
+    cells: int | None = None,
+    frames: int | None = None,
+    seed: int = 0,
+    *,
+    cache: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> VolumeScene:
+    """A built-in scene of solids with all steps, simulated now or before; the obstacles are shells of it.
+
+    Parameters
+    ----------
+    name : str
+        One of ``volume_names()``.
+    cells : int, optional
+        About how many; default: as many as in the paper.
+    frames : int, optional
+        How many, the start included; default: the whole scene.
+    seed : int
+        Another seed, another scene of the same kind.
+    cache : bool
+        Keep the frames on disk, and take them from there if they have been simulated before.
+    threads : int, optional
+        Changes the time, never the result.
+    progress : callable, optional
+        Called with (frames done, frames in all).
+
+    Returns
+    -------
+    pliant.scenes.VolumeScene
+    """
+    from pliant.simulated.cache import kept_or_made
+    from pliant.simulated.plan import checked_frames
+
+    if str(name).removeprefix(PREFIX) not in volume_names():
+        raise OptionError(f"no simulated scene of solids is called {name!r}; there are {', '.join(volume_names())}")
+    made = setup(name, cells, seed)
+    count = checked_frames(frames) or made.frames
+    sequence = kept_or_made(made, count, cache=cache, threads=threads, progress=progress).sequence[:count]
+    return _of_cells(PREFIX + made.name, sequence)
+
+
+def _of_cells(name: str, sequence: Sequence) -> VolumeScene:
+    cells = as_cells(sequence.cells or {})
+    known = VolumeMesh(cells).components
+    objects = np.zeros(len(sequence[0]), np.int64)
+    objects[: len(known)] = np.maximum(known, 0)
+    steps = tuple(VolumeStep(cells, a, b, objects) for a, b in pairwise(sequence))
+    return VolumeScene(name, steps)
 
 
 def _maker(name: str) -> Callable[..., Setup]:

@@ -57,7 +57,7 @@ def place_of(setup: Setup) -> Path | None:
     if folder is None:
         return None
     sha = hashlib.sha256(f"{_simulator()} {setup.rate!r} {setup.settings!r}".encode())
-    arrays = [setup.faces, setup.x]
+    arrays = setup.arrays()
     for one in setup.listed_obstacles:
         arrays += [one.mesh.faces, one.x]
         if one.path is not None:

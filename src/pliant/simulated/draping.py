@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence as SequenceOf
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,7 @@ def draped(
     rate : frames in a second, also of sequences without times
     options : material, thickness, friction
     """
-    material = options.get("material", "cotton")
-    if material not in MATERIALS:
-        hint = f"did you mean {close!r}? " if (close := nearest(material, MATERIALS)) else ""
-        raise OptionError(f"material {material!r} is not known; {hint}choose one of {', '.join(MATERIALS)}")
+    material_named(options.get("material", "cotton"), MATERIALS)
     faces, x, copies, names, space, begin = [], [], [], [], None, 0
     for path in cloths:
         file = read(path)
@@ -52,11 +50,14 @@ def draped(
         names.append((path.name, len(one)))
         space, begin = space or file.space, begin + len(points)
     copy_of = np.concatenate(copies)
-    settings = _settings(space, units, up)
+    settings = settings_from(space, units, up)
     held = np.asarray(list(pins), np.int64)
     if len(held) and not 0 <= held.min() <= held.max() < begin:
         raise OptionError(f"--pins: there is no vertex {held.max()}; the cloth has {begin}")
-    made: dict[str, Any] = dict(options) | {"settings": settings, "obstacles": [_obstacle(path, rate) for path in on]}
+    made: dict[str, Any] = dict(options) | {
+        "settings": settings,
+        "obstacles": [obstacle_from(path, rate) for path in on],
+    }
     if len(held):
         made["pins"] = np.unique(copy_of[held])
     return Setup(
@@ -66,14 +67,21 @@ def draped(
     )  # fmt: skip
 
 
-def _obstacle(path: Path, rate: float) -> Obstacle:
+def material_named(material: str, known: Mapping[str, Any]) -> None:
+    """An error where it is none of those."""
+    if material not in known:
+        hint = f"did you mean {close!r}? " if (close := nearest(material, known)) else ""
+        raise OptionError(f"material {material!r} is not known; {hint}choose one of {', '.join(known)}")
+
+
+def obstacle_from(path: Path, rate: float) -> Obstacle:
     sequence = open_sequence(path, rate=rate)
     x = sequence[0]
     merging = merging_of(sequence.cells or {"triangle": sequence.faces}, x, sequence.objects)
     return Obstacle(merging.first[sequence.faces], x, path_of(sequence))
 
 
-def _settings(space: Space | None, units: str | None, up: str | None) -> Settings:
+def settings_from(space: Space | None, units: str | None, up: str | None) -> Settings:
     """As the user says, or the file."""
     if units is None and space is not None and space.metres is not None:
         units = next((name for name, per in UNITS.items() if abs(space.metres * per - 1.0) < 1e-6), None)

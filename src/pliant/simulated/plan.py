@@ -1,4 +1,4 @@
-"""What is to be simulated: everything that a ``Cloth`` is made of, and for how long."""
+"""What is to be simulated: everything that a ``Cloth`` or a ``Solid`` is made of, and for how long."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from pliant.engine.plan import Tuning
+from pliant.frames.sequence import Frames, Sequence
 from pliant.mesh.parts import Parts, parts_from
+from pliant.mesh.space import Space
 from pliant.runtime.arrays import OptionError
 from pliant.simulate.cloth import Cloth
 from pliant.simulate.driven import Obstacle
 from pliant.simulate.settings import Settings
+from pliant.simulate.simulation import Simulation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,14 +54,19 @@ class Setup:
     copy_of: np.ndarray | None = None
 
     def __repr__(self) -> str:
-        return f"Setup({self.name!r}: {len(self.faces)} triangles of cloth, {self.frames} frames)"
+        return f"Setup({self.name!r}: {self.sized}, {self.frames} frames)"
+
+    @property
+    def sized(self) -> str:
+        """What it is made of."""
+        return f"{len(self.faces):,} triangles of cloth"
 
     @property
     def settings(self) -> Settings:
         """How it is run."""
         return self.options.get("settings") or Settings()
 
-    def begin(self, *, tuning: Tuning | None = None, threads: int | None = None) -> Cloth:
+    def begin(self, *, tuning: Tuning | None = None, threads: int | None = None) -> Simulation:
         """A simulation at its start.
 
         Parameters
@@ -70,7 +78,7 @@ class Setup:
 
         Returns
         -------
-        Cloth
+        pliant.simulate.Cloth, or Solid
         """
         return Cloth(self.faces, self.x, tuning=tuning, threads=threads, **self.options)
 
@@ -88,10 +96,91 @@ class Setup:
             return None
         return parts_from([*named[0], *self.obstacles], [*named[1], *(len(one.mesh.faces) for one in made_of)])
 
+    def arrays(self) -> list[np.ndarray]:
+        """What is simulated depends on these, on obstacles, and on the text of ``settings``.
+
+        Returns
+        -------
+        list of numpy.ndarray
+        """
+        return [self.faces, self.x]
+
+    def sequence(
+        self, simulation: Simulation, frames: Frames, times: list[float], data: dict[str, Frames]
+    ) -> Sequence:  # fmt: skip
+        """Frames of everything, obstacles included.
+
+        Parameters
+        ----------
+        simulation : pliant.simulate.Cloth, or Solid
+            What they are of.
+        frames : (f, n, 3) floats, or an object with a length
+            Positions, as in ``Frame.scene``.
+        times : list of float
+            Of the frames, s.
+        data : dict of str to (f, c) floats, or an object with a length
+            Numbers at the cells of solids, as ``numbers`` gives them.
+
+        Returns
+        -------
+        Sequence
+        """
+        return Sequence(
+            simulation.mesh.faces, frames, times=times, name=self.name, parts=self.parts(), space=self.space
+        )
+
+    def numbers(self, simulation: Simulation) -> dict[str, np.ndarray]:
+        """Numbers at cells, as they are now.
+
+        Parameters
+        ----------
+        simulation : pliant.simulate.Cloth, or Solid
+            What they are of.
+
+        Returns
+        -------
+        dict of str to (c,) float64
+            None of cloth.
+        """
+        return {}
+
+    def alone(self, whole: Sequence) -> Sequence:
+        """Frames without the obstacles.
+
+        Parameters
+        ----------
+        whole : Sequence
+            As ``sequence`` made it.
+
+        Returns
+        -------
+        Sequence
+        """
+        frames = First(whole, len(self.x))
+        return Sequence(self.faces, frames, times=whole.times, name=whole.name, space=whole.space)
+
+    @property
+    def space(self) -> Space:
+        """Which axis points up, and how long a unit is."""
+        return Space(self.settings.up, 1.0 / self.settings.scale)
+
     @property
     def listed_obstacles(self) -> list[Obstacle]:
         given = self.options.get("obstacles", ())
         return [given] if isinstance(given, Obstacle) else list(given)
+
+
+class First:
+    """The first rows of other frames."""
+
+    def __init__(self, frames: Frames, count: int) -> None:
+        self._frames, self._count = frames, count
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __getitem__(self, frame: int) -> np.ndarray:
+        return self._frames[frame][: self._count]
 
 
 def checked_frames(frames: int | None, least: int = 2) -> int | None:

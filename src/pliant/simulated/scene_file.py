@@ -1,4 +1,4 @@
-"""Scene files: cloths, obstacles, pins, seams, materials, as TOML. docs/scene-file.md lists all keys."""
+"""Scene files: cloths or solids, obstacles, pins, seams, materials, as TOML. docs/scene-file.md lists all keys."""
 
 from __future__ import annotations
 
@@ -19,14 +19,21 @@ from pliant.simulate.materials import MATERIALS, Material
 from pliant.simulate.settings import UNITS, UP, Settings
 from pliant.simulated.bodies import CLOTH_KEYS, OBSTACLE_KEYS, Piece, cloth_of, obstacle_of, rigid_path
 from pliant.simulated.plan import Setup
+from pliant.simulated.scene_of_solids import (
+    SOLID_KEYS,
+    materials_of_solids,
+    require_no_cloth,
+    setup_of_solids,
+    solid_of,
+)
 from pliant.simulated.tables import Table
 
 MOST_BYTES = 4 << 20  # of the file itself: its vertices are in other files
-_TOP = ("scene", "settings", "materials", "cloth", "obstacle", "pin", "seam", "spring", "output")
+_TOP = ("scene", "settings", "materials", "cloth", "solid", "obstacle", "pin", "seam", "spring", "output")
 _SCENE = ("name", "frames", "rate", "seconds", "units", "up", "gravity", "wind", "friction", "thickness")
 _SETTINGS = tuple(one.name for one in fields(Settings) if one.name not in ("units", "up"))
 _MATERIAL = tuple(one.name for one in fields(Material))
-_PIN = ("cloth", "vertices", "box", "keyframes", "centre")
+_PIN = ("cloth", "solid", "vertices", "box", "keyframes", "centre")
 _SEAM, _SPRING = ("cloths", "pairs", "stiffness"), ("cloths", "pairs", "stiffness", "length")
 
 
@@ -83,23 +90,22 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 
 def _scene(top: Table) -> SceneFile:
-    scene = top.table("scene", _SCENE)
+    is_of_solids = "solid" in top
+    scene = top.table("scene", (*(key for key in _SCENE if key != "wind"), "interior") if is_of_solids else _SCENE)
     settings = _settings(scene, top.table("settings", _SETTINGS))
     rate = scene.number("rate", 60.0, 1e-3, 1e6)
-    cloths = [cloth_of(table) for table in top.tables("cloth", CLOTH_KEYS)]
+    solids = [solid_of(table) for table in top.tables("solid", SOLID_KEYS)]
+    cloths = [piece for piece, _ in solids] or [cloth_of(table) for table in top.tables("cloth", CLOTH_KEYS)]
+    if is_of_solids:
+        require_no_cloth(top)
     if not cloths:
-        raise top.error("cloth", "there is no [[cloth]], and nothing to simulate")
+        raise top.error("cloth", "there is no [[cloth]] and no [[solid]], and nothing to simulate")
     _require_names_once(top, [piece.name for piece in cloths])
     obstacles = [obstacle_of(table, rate) for table in top.tables("obstacle", OBSTACLE_KEYS)]
     begin = dict(zip((piece.name for piece in cloths), np.cumsum([0, *(len(piece.x) for piece in cloths)])))
-    x = np.concatenate([piece.x for piece in cloths])
-    faces = np.concatenate([piece.faces + begin[piece.name] for piece in cloths])
     options: dict[str, Any] = {
         "settings": settings,
-        "material": _materials(top, cloths),
         "pins": _pins(top, cloths, begin),
-        "joints": [_joint(table, cloths, begin, Seam) for table in top.tables("seam", _SEAM)]
-        + [_joint(table, cloths, begin, Spring) for table in top.tables("spring", _SPRING)],
         "obstacles": [Obstacle(piece.faces, piece.x, piece.path, piece.friction) for piece in obstacles],
         "friction": scene.number("friction", 0.3, 0.0, 10.0),
     }
@@ -108,15 +114,22 @@ def _scene(top: Table) -> SceneFile:
             options[key] = scene.vector(key)
     if "thickness" in scene:
         options["thickness"] = scene.number("thickness", None, 1e-12, 1e6)
-    setup = Setup(
-        scene.text("name", top.file.stem), faces, x, options, _frames(scene, rate), rate,
-        tuple((piece.name, len(piece.faces)) for piece in cloths), tuple(piece.name for piece in obstacles),
-        _copies(cloths, begin),
-    )  # fmt: skip
+    name, named = scene.text("name", top.file.stem), tuple(piece.name for piece in obstacles)
+    if is_of_solids:
+        options |= {"materials": materials_of_solids(top, solids), "interior": scene.flag("interior", True)}
+        setup = setup_of_solids(name, solids, options, (_frames(scene, rate), rate), named, _copies(cloths, begin))
+    else:
+        options["material"] = _materials(top, cloths)
+        options["joints"] = [_joint(table, cloths, begin, Seam) for table in top.tables("seam", _SEAM)]
+        options["joints"] += [_joint(table, cloths, begin, Spring) for table in top.tables("spring", _SPRING)]
+        x = np.concatenate([piece.x for piece in cloths])
+        faces = np.concatenate([piece.faces + begin[piece.name] for piece in cloths])
+        counts = tuple((piece.name, len(piece.faces)) for piece in cloths)
+        setup = Setup(name, faces, x, options, _frames(scene, rate), rate, counts, named, _copies(cloths, begin))
     output = top.table("output", ("file", "obstacles"))
-    named = _output(output) if "file" in output else None
+    place = _output(output) if "file" in output else None
     files = tuple(file for piece in (*cloths, *obstacles) for file in piece.files)
-    return SceneFile(setup, named, output.flag("obstacles", False), files)
+    return SceneFile(setup, place, output.flag("obstacles", False), files)
 
 
 def _frames(scene: Table, rate: float) -> int:
@@ -177,7 +190,7 @@ def _pins(top: Table, cloths: list[Piece], begin: dict[str, int]) -> list[Pin]:
         owner[pin.vertices] = number
         used = np.concatenate([piece.faces.ravel() + begin[piece.name] for piece in cloths])
         if (owner[used] >= 0).all():
-            raise table.error(key, "all vertices are pinned: nothing of the cloth can move")
+            raise table.error(key, "all vertices are pinned: nothing can move")
     return pins
 
 
@@ -188,7 +201,8 @@ def _local(vertex: int, begin: dict[str, int]) -> str:
 
 
 def _pin(table: Table, cloths: list[Piece], begin: dict[str, int]) -> Pin:
-    piece = _cloth_named(table, "cloth", table.text("cloth", cloths[0].name), cloths)
+    key = "solid" if "solid" in table else "cloth"
+    piece = _cloth_named(table, key, table.text(key, cloths[0].name), cloths)
     if table.one_of("vertices", "box") == "vertices":
         vertices = np.unique(_vertex_ids(table, "vertices", table.ids("vertices"), piece))
     else:

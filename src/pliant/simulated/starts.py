@@ -5,18 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.mesh.parts import Parts
+from pliant.mesh.triangles import TriMesh
 from pliant.queries.detect import check
 from pliant.runtime.arrays import TangledError
-from pliant.simulate.cloth import Cloth
+from pliant.simulate.simulation import Simulation
 from pliant.simulated.plan import Setup
 
 _NAMED = 3  # pairs in a message
 
 
-def require_free_start(setup: Setup, cloth: Cloth, threads: int | None = None) -> None:
-    """A TangledError where the cloth intersects itself or an obstacle, before the first step."""
-    found = check(cloth.mesh, cloth.frame().scene, threads=threads)
-    pairs = found.faces[cloth.free[cloth.mesh.faces[found.faces]].any(axis=(1, 2))]
+def require_free_start(setup: Setup, simulation: Simulation, threads: int | None = None) -> None:
+    """A TangledError where the body intersects itself or an obstacle, before the first step."""
+    mesh = simulation.mesh if isinstance(simulation.mesh, TriMesh) else simulation.mesh.surface()
+    found = check(mesh, simulation.frame().scene, threads=threads)
+    pairs = found.faces[simulation.free[mesh.faces[found.faces]].any(axis=(1, 2))]
     if not len(pairs):
         return
     parts = setup.parts()

@@ -18,7 +18,6 @@ from pliant.io.npz import CELL_DATA
 from pliant.io.numbered import PLACE_OF_NUMBER
 from pliant.io.writing import surfaces, usd, vtu, xdmf
 from pliant.io.writing.meshes import USD, as_mesh, require_ending, write
-from pliant.mesh.volumes import Surface, VolumeMesh
 from pliant.runtime.writing import OutputError, folder_atomically, through_file, write_atomically
 
 if TYPE_CHECKING:
@@ -82,14 +81,10 @@ def _at_faces(sequence: Sequence) -> Iterator[dict[str, np.ndarray]] | None:
     """For each frame, the numbers at the cells that the faces belong to; None where there are none."""
     if not sequence.cell_data(0):
         return None
-    cells: Any = slice(None)
-    if sequence.cells is not None:
-        surface = VolumeMesh(sequence.cells).surface()
-        assert isinstance(surface, Surface)
-        if not np.array_equal(surface.faces, sequence.faces):
-            warnings.warn("numbers at cells are left out: the faces are not the boundary of the cells", stacklevel=2)
-            return None
-        cells = surface.cells
+    cells = sequence.cells_at_faces()
+    if cells is None:
+        warnings.warn("numbers at cells are left out: the faces are not the boundary of the cells", stacklevel=2)
+        return None
     return ({name: row[cells] for name, row in sequence.cell_data(k).items()} for k in range(len(sequence)))
 
 

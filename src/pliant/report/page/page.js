@@ -10,7 +10,7 @@ const FAR = 0.25; // of half a diagonal: what moves that far from its mean is fo
 const record = JSON.parse(byId("record").textContent);
 const state = {
   frame: 0, blend: 0, shown: 0, playing: false, speed: 1, kinds: [true, true, true], relations: [true, true], through: true, edges: true,
-  follow: false, chosen: [-1, -1], red: 0, rings: 0, places: { key: "", list: [], at: -1 }, ready: false, failure: "",
+  follow: false, chosen: [-1, -1], red: 0, tint: record.tints?.length ? 0 : -1, rings: 0, places: { key: "", list: [], at: -1 }, ready: false, failure: "",
 };
 const compares = record.verb === "untangle";
 const camera = makeCamera(record.up);
@@ -57,6 +57,7 @@ function redraw() {
     const { renderer, arrays } = shownParts;
     state.shown = shownFrame(state.frame);
     showFrame(renderer, state.shown, state.blend);
+    showTints(renderer, state.shown, state.tint);
     follow();
     const layers = layersOf(state);
     draw(renderer, camera, { ...state, layers });
@@ -80,6 +81,13 @@ function wayWords() {
   return state.blend ? `${Math.round(100 * state.blend)} % of the way` : COMPARED[state.frame];
 }
 
+// What colours say: a name, and its range over all frames.
+function tintWords() {
+  if (state.tint < 0) return [];
+  const [name, lower, upper] = record.tints[state.tint];
+  return [element("br"), `${name} ${short(lower)} `, element("span", { className: "ramp", role: "img", "aria-label": "to" }), ` ${short(upper)}`];
+}
+
 function writeLegend(number) {
   const asked = record.numbers[state.frame];
   const other = number === asked ? "" : `, instead of ${asked}`;
@@ -89,7 +97,7 @@ function writeLegend(number) {
     byId("legend").replaceChildren(element("b", { textContent: title }), element("br"), red);
     return;
   }
-  const words = record.verb === "check" ? [element("b", { textContent: red })] : [element("b", { textContent: `Frame ${number}` }), other, element("br"), red];
+  const words = record.verb === "check" ? [element("b", { textContent: red })] : [element("b", { textContent: `Frame ${number}` }), other, element("br"), red, ...tintWords()];
   byId("legend").replaceChildren(...words);
 }
 
@@ -148,13 +156,27 @@ function toggle(name, checked, set) {
   return element("label", {}, box, name);
 }
 
+// Which number at cells the colours are of; none where there are no such numbers.
+function tintMenu() {
+  if (!record.tints?.length) return [];
+  const names = [["parts", -1], ...record.tints.map(([name], k) => [name, k])];
+  const menu = element("select", {}, ...names.map(([name, k]) => element("option", { value: k, textContent: name })));
+  menu.id = "tint";
+  menu.value = state.tint;
+  menu.addEventListener("change", () => {
+    state.tint = Number(menu.value);
+    redraw();
+  });
+  return [element("label", {}, "Colours", menu)];
+}
+
 function makeLayers() {
   const looked = [record.looked.contacts, record.looked.contacts, record.looked.intersections];
   const rule = () => element("span", { className: "rule" });
   byId("layers").replaceChildren(
     ...KINDS.filter(([, k]) => looked[k]).map(([name, k]) => toggle(name, true, (on) => (state.kinds[k] = on))), rule(),
     ...RELATIONS.map(([name, r]) => toggle(name, true, (on) => (state.relations[r] = on))), rule(),
-    ...LOOKS.map(([name, key]) => toggle(name, state[key], (on) => (state[key] = on))));
+    ...LOOKS.map(([name, key]) => toggle(name, state[key], (on) => (state[key] = on))), ...tintMenu());
 }
 
 function makePlots() {

@@ -1,7 +1,7 @@
 // The animation in WebGL: one call that draws all, one more for what is red and hidden.
 
 const MOST_PIXELS = 1500000;
-const SAMPLERS = ["positions", "faces", "parts", "layers", "normals"];
+const SAMPLERS = ["positions", "faces", "parts", "layers", "normals", "tints"];
 const LIGHTS = { red: [0.93, 0.13, 0.09], fade: [0.86, 0.86, 0.85], fadeDark: [0.24, 0.25, 0.27] };
 
 function makeRenderer(canvas, record, arrays) {
@@ -13,7 +13,7 @@ function makeRenderer(canvas, record, arrays) {
   const formats = formatsOf(gl);
   const textures = SAMPLERS.map((name, unit) => makeTexture(gl, formats[name], unit));
   const places = {};
-  const uniforms = ["projection", "turned", "size", "shift", "shownLayers", "chosen", "onlyRed", "through", "edges",
+  const uniforms = ["projection", "turned", "size", "shift", "shownLayers", "chosen", "onlyRed", "tinted", "through", "edges",
     "redPaint", "fadePaint", ...SAMPLERS];
   for (const name of uniforms) places[name] = gl.getUniformLocation(program, name);
   SAMPLERS.forEach((name, unit) => gl.uniform1i(places[name], unit));
@@ -24,7 +24,7 @@ function makeRenderer(canvas, record, arrays) {
   fillTexture(gl, textures[1], arrays.faces, arrays.faces.length / 3);
   fillTexture(gl, textures[2], arrays.parts, record.vertexCount);
   const normals = new Int8Array(4 * record.vertexCount);
-  return { gl, canvas, places, textures, arrays, size, normals, sums: new Float64Array(3 * record.vertexCount), frame: -1 };
+  return { gl, canvas, places, textures, arrays, size, normals, sums: new Float64Array(3 * record.vertexCount), frame: -1, tint: -1 };
 }
 
 function linked(gl) {
@@ -90,6 +90,16 @@ function between(renderer, frame, blend) {
   return a.map((value, i) => Math.round(value + blend * (b[i] - value)));
 }
 
+// The colours of a number at cells; those of the first frame until the end, where two are compared.
+function showTints(renderer, frame, tint) {
+  const key = `${frame} ${tint}`;
+  if (renderer.tint === key) return;
+  renderer.tint = key;
+  const { gl, textures, arrays } = renderer, count = arrays.faces.length / 3;
+  const from = (tint * arrays.shown.length + frame) * count;
+  fillTexture(gl, textures[5], tint < 0 ? new Uint8Array(1) : arrays.tints.slice(from, from + count), tint < 0 ? 1 : count);
+}
+
 function showFrame(renderer, frame, blend) {
   if (renderer.frame === frame + blend) return;
   renderer.frame = frame + blend;
@@ -113,7 +123,7 @@ function fitCanvas({ gl, canvas }) {
   return width / Math.max(height, 1);
 }
 
-function draw(renderer, camera, { layers, chosen, edges, through }) {
+function draw(renderer, camera, { layers, chosen, edges, through, tint }) {
   const { gl, places, arrays } = renderer;
   camera.aspect = fitCanvas(renderer);
   const { projection, turned, shift } = matricesOf(camera);
@@ -123,6 +133,7 @@ function draw(renderer, camera, { layers, chosen, edges, through }) {
   gl.uniform1ui(places.shownLayers, layers);
   gl.uniform2i(places.chosen, chosen[0], chosen[1]);
   gl.uniform1i(places.edges, edges);
+  gl.uniform1i(places.tinted, tint >= 0);
   gl.uniform3fv(places.fadePaint, matchMedia("(prefers-color-scheme: dark)").matches ? LIGHTS.fadeDark : LIGHTS.fade);
   gl.clearColor(0, 0, 0, 0);
   gl.enable(gl.DEPTH_TEST);

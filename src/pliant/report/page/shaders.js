@@ -8,14 +8,14 @@ precision highp float;
 precision highp int;
 precision highp usampler2D;
 precision highp sampler2D;
-uniform usampler2D positions, faces, parts, layers;
+uniform usampler2D positions, faces, parts, layers, tints;
 uniform sampler2D normals;
 uniform mat4 projection;
 uniform mat3 turned;
 uniform vec3 size, shift;
 uniform uint shownLayers;
 uniform ivec2 chosen;
-uniform bool onlyRed;
+uniform bool onlyRed, tinted;
 out vec3 place, normal, corner;
 flat out vec3 paint;
 flat out float red, faded;
@@ -25,6 +25,17 @@ ivec2 texel(uint i) { return ivec2(int(i) % ${WIDTH}, int(i) / ${WIDTH}); }
 const vec3 PAINTS[8] = vec3[8](vec3(.80, .78, .74), vec3(.62, .70, .79), vec3(.74, .77, .66), vec3(.82, .74, .65),
   vec3(.70, .67, .78), vec3(.64, .76, .75), vec3(.80, .70, .72), vec3(.70, .70, .70));
 
+// From dark blue to yellow, as light as they are large, for those who see no red or green, too; and no red, which is kept
+// for what collides.
+const vec3 RAMP[5] = vec3[5](vec3(.27, .22, .47), vec3(.21, .41, .60), vec3(.16, .62, .56), vec3(.50, .79, .38),
+  vec3(.98, .89, .25));
+
+vec3 ramp(float part) {
+  float at = 4. * part;
+  int low = min(int(at), 3);
+  return mix(RAMP[low], RAMP[low + 1], at - float(low));
+}
+
 void main() {
   uint face = uint(gl_VertexID) / 3u;
   int which = gl_VertexID % 3;
@@ -33,7 +44,7 @@ void main() {
   red = (texelFetch(layers, texel(face), 0).r & shownLayers) != 0u ? 1. : 0.;
   bool of_chosen = chosen.x < 0 || part == chosen.x || part == chosen.y;
   faded = of_chosen ? 0. : 1.;
-  paint = PAINTS[part % 8];
+  paint = tinted ? ramp(float(texelFetch(tints, texel(face), 0).r) / 255.) : PAINTS[part % 8];
   corner = vec3(which == 0, which == 1, which == 2);
   normal = turned * texelFetch(normals, texel(vertex), 0).xyz;
   place = turned * ((vec3(texelFetch(positions, texel(vertex), 0).xyz) / 65535. - .5) * size) - shift;

@@ -24,6 +24,7 @@ function formatsOf(gl) {
     faces: { inner: gl.RGB32UI, outer: gl.RGB_INTEGER, type: gl.UNSIGNED_INT, channels: 3 },
     parts: { inner: gl.R32UI, outer: gl.RED_INTEGER, type: gl.UNSIGNED_INT, channels: 1 },
     layers: { inner: gl.R8UI, outer: gl.RED_INTEGER, type: gl.UNSIGNED_BYTE, channels: 1 },
+    tints: { inner: gl.R8UI, outer: gl.RED_INTEGER, type: gl.UNSIGNED_BYTE, channels: 1 },
     normals: { inner: gl.RGBA8_SNORM, outer: gl.RGBA, type: gl.BYTE, channels: 4 },
   };
 }
