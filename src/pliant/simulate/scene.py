@@ -64,7 +64,7 @@ class Scene(NamedTuple):
         of_face = mesh.faces[:, 0]
         if self.of_obstacles[of_face[face]] < 0.0:
             return f"{face}"
-        label = self.objects[of_face[face]]
+        label = int(self.objects[of_face[face]])
         return f"{face - int(np.argmax(self.objects[of_face] == label))} of {self.names[label]}"
 
     @staticmethod

@@ -28,7 +28,7 @@ class Stiff(Protocol):
     """What has a stiffness, element by element.
 
     stencil : (e, s) int32, vertices of each element, -1 where there are fewer than s
-    damping : s, stress of a rate of strain is at most this times the stiffness times that rate
+    damping : s, near rest, stress of a rate of strain is at most this times the stiffness times that rate
     """
 
     @property
@@ -37,19 +37,29 @@ class Stiff(Protocol):
     @property
     def damping(self) -> float: ...
 
-    def stiffness(self, x: np.ndarray, first: int, last: int) -> np.ndarray:
-        """(last - first, s s, 9) positive blocks of all pairs of vertices of elements first .. last - 1 at x."""
+    def begin(self, x: np.ndarray) -> None:
+        """Positions, (n, 3), that a step starts from: what damping compares with."""
+        ...
+
+    def stiffness(self, x: np.ndarray, first: int, last: int, per_second: float = 0.0) -> np.ndarray:
+        """(last - first, s s, 9) positive blocks of all pairs of vertices of elements first .. last - 1 at x, and what
+        damping resists to velocities with times so many per second, in a step that begins at x."""
         ...
 
 
-def largest_frequency(terms: Sequence[Stiff], inverse_mass: np.ndarray, x: np.ndarray, pool: ThreadPool) -> float:
+def largest_frequency(
+    terms: Sequence[Stiff], inverse_mass: np.ndarray, x: np.ndarray, pool: ThreadPool, per_second: float = 0.0
+) -> float:
     """An upper bound, rad/s, of small vibrations about positions x, (n, 3).
 
     inverse_mass : (n,) 1/kg, 0 of vertices that are driven
+    per_second : with so many times the damping as a part of the stiffness
     """
     traces = [np.zeros(term.stencil.shape) for term in terms]
     for term, trace in zip(terms, traces):
-        for first, last, stiffness in _chunks(term, x):
+        if per_second > 0.0:
+            term.begin(x)
+        for first, last, stiffness in _chunks(term, x, per_second):
             _write_traces(stiffness, trace[first:last])
     total = np.zeros(len(x))
     for term, trace in zip(terms, traces):
@@ -60,7 +70,7 @@ def largest_frequency(terms: Sequence[Stiff], inverse_mass: np.ndarray, x: np.nd
         # One over the mass of each corner: what its vertex weighs, by its part of the stiffness there.
         share = np.where(term.stencil >= 0, (inverse_mass * total)[term.stencil], 0.0)
         per_mass = np.divide(share, trace, out=np.zeros_like(trace), where=trace > 0.0)
-        for first, last, stiffness in _chunks(term, x):
+        for first, last, stiffness in _chunks(term, x, per_second):
             squared = max(squared, _largest(stiffness, per_mass[first:last], pool))
     return float(np.sqrt(squared) * _ROUNDING)
 
@@ -72,7 +82,13 @@ def longest_step(terms: Sequence[Stiff], inverse_mass: np.ndarray, x: np.ndarray
         return np.inf
     # Damping that is known from the step before: 2 / w (sqrt(1 + q^2) - q), with the part q of critical damping.
     part = 0.5 * frequency * max((term.damping for term in terms), default=0.0)
-    return 2.0 / frequency / (np.sqrt(1.0 + part * part) + part)
+    step = 2.0 / frequency / (np.sqrt(1.0 + part * part) + part)
+    if part == 0.0:
+        return step
+    # What is stretched s times is damped by up to s^2 times as much, and may be no stiffer. With damping C a step of h
+    # is stable if M - h C / 2 - h^2 K / 4 is positive; as h K + 2 C grows with h, it is up to this one in any case.
+    damped = largest_frequency(terms, inverse_mass, x, pool, 2.0 / step)
+    return min(step, 4.0 / step / damped**2)
 
 
 def _largest(stiffness: np.ndarray, per_mass: np.ndarray, pool: ThreadPool) -> float:
@@ -81,11 +97,11 @@ def _largest(stiffness: np.ndarray, per_mass: np.ndarray, pool: ThreadPool) -> f
     return float(found.max(initial=0.0))
 
 
-def _chunks(term: Stiff, x: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+def _chunks(term: Stiff, x: np.ndarray, per_second: float) -> Iterator[tuple[int, int, np.ndarray]]:
     count = len(term.stencil)
     for first in range(0, count, _CHUNK):
         last = min(first + _CHUNK, count)
-        yield first, last, term.stiffness(x, first, last)
+        yield first, last, term.stiffness(x, first, last, per_second)
 
 
 @kernel

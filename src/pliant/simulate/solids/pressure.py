@@ -129,7 +129,7 @@ class Pressure:
         """(m, 3) int64, corners of the faces."""
         return self._faces
 
-    def stiffness(self, x: np.ndarray, first: int, last: int) -> np.ndarray:
+    def stiffness(self, x: np.ndarray, first: int, last: int, per_second: float = 0.0) -> np.ndarray:
         """(last - first, 9, 9) diagonal blocks that are never less than the Hessian of a face, of either sign.
 
         The force on a corner changes by pressure / 6 times a side for each of three corners that move: at most half of

@@ -111,10 +111,10 @@ class ShellStep:
         self._elements(x, (0, len(self.shells.stencil)), False)
         self._add_forces(gradient)
 
-    def stiffness(self, x: np.ndarray, first: int, last: int) -> np.ndarray:
-        """(last - first, 36, 9), row by row: positive Hessians of these elements, of pairs of their vertices, without
-        damping."""
-        self._rate = 0.0
+    def stiffness(self, x: np.ndarray, first: int, last: int, per_second: float = 0.0) -> np.ndarray:
+        """(last - first, 36, 9), row by row: positive Hessians of these elements, of pairs of their vertices, with so
+        many times what damping resists to velocities with."""
+        self._rate = per_second
         return self._elements(x, (first, last), True)
 
     def accept(self, x: np.ndarray) -> None:

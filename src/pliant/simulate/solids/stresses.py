@@ -138,10 +138,10 @@ class SolidStep:
         self._run(x, (0, len(self._forces)), False)
         self._add_forces(gradient)
 
-    def stiffness(self, x: np.ndarray, first: int, last: int) -> np.ndarray:
-        """(last - first, 64, 9), row by row: positive Hessians of these cells, of pairs of their corners, without
-        damping."""
-        self._per_step = 0.0
+    def stiffness(self, x: np.ndarray, first: int, last: int, per_second: float = 0.0) -> np.ndarray:
+        """(last - first, 64, 9), row by row: positive Hessians of these cells, of pairs of their corners, with so many
+        times what damping resists to velocities with."""
+        self._per_step = per_second
         self._run(x, (first, last), True)
         return self._stiffness[first:last]
 
