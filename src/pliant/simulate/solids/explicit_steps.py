@@ -70,7 +70,7 @@ class ExplicitStepper:
             term.memory = memory
         for load in body.loads:
             load.at(state.time)
-        gradients = self._scheme.start(x, state.v).gradient, self._of_loads(x)
+        gradients = self._scheme.start(x, state.v).gradient, self._of_loads(x), np.zeros_like(x)
         counts = len(before.model.body.mass), len(body.mass)
         self._meeting.follow(state.memory[len(before.model.body.lasting) + 1], counts)
         return state._replace(memory=(*plastic, gradients, self._meeting.memory))
