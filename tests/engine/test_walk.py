@@ -7,7 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
+import pliant
+from pliant.engine import walk
 from pliant.engine.walk import BLOCK, CHUNKS, SHARE, UNEVEN, Walker, _ends, share_waiting
+from tests.shapes.contours import crumpled
+from tests.shapes.tables import assert_identical
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -52,3 +56,16 @@ def test_what_waits_in_the_end_is_dealt_out_evenly(counts):
     left = np.concatenate([walker.give_up() for walker in walkers])
     assert sorted(left[:, 0]) == list(range(0, 2 * sum(counts), 2))
     assert all(walker.waiting == 0 for walker in walkers)
+
+
+def test_blocks_of_small_scenes_hold_all_pairs_of_a_leaf(monkeypatch):
+    """Two tiles of this sheet are a leaf of 47 faces. No block held their 2,209 pairs: the walk never ended."""
+    widest, go_on = [], walk.go_on
+    monkeypatch.setattr(
+        walk, "go_on", lambda tree, *rest: widest.append(np.diff(tree.begin).max()) or go_on(tree, *rest)
+    )
+    faces, x0, x1 = crumpled(0, 0.8, 37)
+    found = pliant.Detector(faces, tuning=pliant.Tuning(culling="cones+front")).contacts(x0, x1)
+    assert max(widest) ** 2 > 2048
+    assert len(found) > 100
+    assert_identical(found, pliant.ccd(faces, x0, x1))

@@ -12,6 +12,7 @@ import numpy as np
 from pliant.engine.plan import Plan
 from pliant.engine.scene import Fitted, Scene, Topology
 from pliant.engine.travel import Travel
+from pliant.hierarchy.build import LARGEST_OF_PAIRS
 from pliant.hierarchy.front import Front
 from pliant.hierarchy.traverse import STACK_SIZE, State, Walk, cut_through, every_pair, go_on
 from pliant.runtime.tally import Tally
@@ -21,8 +22,9 @@ from pliant.runtime.threads import Stopped, ThreadPool
 # expansion to the elementary test, and the calls from Python (5 us each) stay below a percent of the time.
 BLOCK = 8192
 # Of small scenes: one thread can take all chunks of them before another has begun, and what it passes on by itself is
-# not shared. flat_sheets with 1,000 triangles took 31, 46 or 58 ms, and 33 now.
-FEW, SMALL_BLOCK = 4096, 2048  # elements, pairs
+# not shared. flat_sheets with 1,000 triangles took 31, 46 or 58 ms, and 33 now. A traversal goes on where all pairs of
+# two leaves have space.
+FEW, SMALL_BLOCK = 4096, LARGEST_OF_PAIRS**2  # elements, pairs
 SEEDS = 1024  # pairs of nodes to start from: more than there are chunks, which take several
 # Chunks per thread, if all are as small as the last ones, which make the load even. Elsewhere a chunk is one part in
 # SHARE, per thread, of what is left, since the start of each takes 30 us: all of them were a tenth of a frame with
