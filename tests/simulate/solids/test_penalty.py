@@ -82,6 +82,24 @@ def test_depth_force_and_first_time_are_those_of_the_closed_form():
     assert penalty.remaining(out).active == 0
 
 
+def test_what_went_in_through_one_face_may_come_out_through_the_next():
+    """A cube that fell with a corner onto the diagonal of its floor came to rest 1 cm through it: on its way back the
+    corner met the other face, from the other side."""
+    x = np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0), (0.01, -0.01, 0.1), (0.1, 0.3, 2), (0.4, 0.3, 2)])
+    mesh = pliant.VolumeMesh({"triangle": [[0, 1, 2], [0, 2, 3], [4, 5, 6]]})
+    moving = np.arange(7) > 3
+    penalty = Penalty(mesh, np.where(moving, 4.0, 0.0), threads=1)
+    inside = penalty.meet(x, x - 0.2 * moving[:, None] * (0, 0, 1), 0.1)
+    assert penalty.remaining(inside).active == 1
+    aside = penalty.meet(inside, inside + moving[:, None] * (-0.02, 0.02, 0), 0.1)
+    assert aside[4, 0] < aside[4, 1]  # above it is the other face
+    assert aside[4, 2] < -0.02
+    out = aside + moving[:, None] * (0, 0, 0.2)
+    assert np.array_equal(penalty.meet(aside, out, 0.1), out)
+    assert penalty.impact.contacts == 1
+    assert penalty.remaining(out).active == 0
+
+
 def test_friction_stops_what_slides_and_no_more():
     mesh, x = falling_point(0.0)
     x[3, 2] = 1e-9

@@ -28,7 +28,8 @@ def no_pairs() -> Pairs:
 
 
 def first_pairs(found: Any, known: Pairs, inverse_mass: np.ndarray, siblings: np.ndarray | None) -> Pairs:
-    """Of a Contacts table, what is not known and can move: whoever is known is on its way back."""
+    """Of a Contacts table, what is not known, can move, and is not on its way back: that of known pairs, or of their
+    neighbours."""
     fresh = (inverse_mass[found.vertices] > 0.0).any(axis=1) & ~_among(_keys(found), _keys(known))
     if siblings is not None:
         of = siblings[found.vertices]
@@ -36,7 +37,43 @@ def first_pairs(found: Any, known: Pairs, inverse_mass: np.ndarray, siblings: np
         for i in range(3):
             for j in range(i + 1, 4):
                 fresh &= ~((i < split) & (split <= j) & (of[:, i] == of[:, j]))
-    return Pairs(found.kind[fresh], found.vertices[fresh], found.weights[fresh], found.normal[fresh])
+    rows = np.flatnonzero(fresh)
+    out = Pairs(found.kind[rows], found.vertices[rows], found.weights[rows], found.normal[rows])
+    leaving = _leaves(out, known)
+    return Pairs(*(column[~leaving] for column in out)) if leaving.any() else out
+
+
+def _leaves(pairs: Pairs, known: Pairs) -> np.ndarray:
+    """Which of the pairs have a vertex on either side in common with known ones, from whose other side they come: what
+    went in through one face may come out through the next one."""
+    out = np.zeros(len(pairs.kind), bool)
+    if not len(known.kind):
+        return out
+    owner, ends = _across(known)
+    # Both ways round: which side of a pair of edges comes first is a matter of their numbers.
+    both = np.concatenate((ends, ends[:, ::-1]))
+    normals = np.concatenate((known.normal[owner], -known.normal[owner]))
+    keys, place = np.unique(both[:, 0] << 32 | both[:, 1], return_inverse=True)
+    total = np.zeros((len(keys), 3))
+    np.add.at(total, place.reshape(-1), normals)
+    owner, ends = _across(pairs)
+    wanted = ends[:, 0] << 32 | ends[:, 1]
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    is_behind = np.einsum("kj,kj->k", pairs.normal[owner], total[at]) < 0.0
+    out[owner[(keys[at] == wanted) & is_behind]] = True
+    return out
+
+
+def _across(pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
+    """A vertex of the first feature and one of the second, (k, 2) int64, in all ways; of which pair they are, (k,)."""
+    owner, ends = [], []
+    for kind, split in ((0, 1), (1, 2)):
+        rows = np.flatnonzero(pairs.kind == kind)
+        for i in range(split):
+            for j in range(split, 4):
+                owner.append(rows)
+                ends.append(pairs.vertices[rows][:, [i, j]])
+    return np.concatenate(owner), np.concatenate(ends).astype(np.int64)
 
 
 def joined_pairs(known: Pairs, fresh: Pairs, kept: np.ndarray) -> Pairs:
