@@ -271,7 +271,8 @@ class TestOthers:
         names = [one["name"] for one in listed.json["scenes"]]
         assert listed.code == 0
         by_formula = [*pliant.scenes.names(), *pliant.scenes.volume_names(), *pliant.scenes.character_names()]
-        assert names == by_formula + [f"simulated_{name}" for name in pliant.simulated.names()]
+        simulated = [*pliant.simulated.names(), *pliant.simulated.volume_names()]
+        assert names == by_formula + [f"simulated_{name}" for name in simulated]
         assert "20,000 triangles" in call("scenes").out
 
     def test_words_are_not_cut_on_a_terminal(self, call: Call, monkeypatch: pytest.MonkeyPatch):
