@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.results.resolved import Resolved
 from pliant.simulate.bending_step import BendingStep
-from pliant.simulate.frames import Balance, Energies, kinetic_energy
+from pliant.simulate.frames import Balance, Energies, gravity_energy, kinetic_energy
 from pliant.simulate.links import Links
 from pliant.simulate.membrane import MembraneStep
 
@@ -68,7 +68,7 @@ class ClothAccount:
         stretch, _ = self._membrane.energies(own, 1.0)
         bending, _ = self._bending.energies(own, 1.0)
         scale = self._scale**-2  # kg m2/s2 from those of the units
-        fall = -float(np.einsum("i,ij,j->", self._mass, own, self._gravity, optimize=False))
+        fall = gravity_energy(self._mass, own, self._gravity)
         energies = Energies(
             scale * kinetic_energy(self._mass, ended.v), scale * stretch, scale * bending, scale * fall
         )  # fmt: skip

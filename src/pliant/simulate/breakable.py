@@ -11,7 +11,7 @@ from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.checkpoints import read_checkpoint
 from pliant.simulate.driven import Obstacle, Pin
-from pliant.simulate.frames import Counts, Energies, Frame, StepStats, StepTimes, kinetic_energy
+from pliant.simulate.frames import Counts, Energies, Frame, StepStats, StepTimes, gravity_energy, kinetic_energy
 from pliant.simulate.scene import Scene
 from pliant.simulate.settings import Settings
 from pliant.simulate.simulation import Simulation
@@ -157,7 +157,7 @@ class Breakable(Simulation):
         self._remember(state)
         x, scale = np.ascontiguousarray(state.x[: len(mass)]), setup.settings.scale**-2
         elastic = sum(term.energies(x, 1.0)[0] - term.dissipated for term in self._physics.terms)
-        fall = -float(np.einsum("i,ij,j->", mass, x, setup.gravity, optimize=False))
+        fall = gravity_energy(mass, x, setup.gravity)
         return Energies(scale * kinetic_energy(mass, state.v), scale * elastic, 0.0, scale * fall)
 
     def _frame(self, stats: StepStats | None, times: StepTimes | None) -> Frame:
@@ -185,22 +185,9 @@ class Breakable(Simulation):
         changed = {} if self._changing is None else arrays_of(self._changing, self._physics)
         return super()._arrays() | changed
 
-    def restore(self, path: Any, *, budget: int | None = None) -> None:
-        """Be where ``save`` was called: all frames that follow are the same, bit for bit.
-
-        Parameters
-        ----------
-        path : str or Path
-        budget : int, optional
-            Bytes that the file may expand to.
-
-        Raises
-        ------
-        FileError
-            Where the file is no checkpoint, or one of another scene.
-        """
+    def _read(self, path: Any, budget: int | None) -> None:
         if self._changing is None:
-            super().restore(path, budget=budget)
+            super()._read(path, budget)
             return
         kept = self._kept()
         try:
@@ -208,7 +195,7 @@ class Breakable(Simulation):
             memory = tuple(term.memory for term in physics.terms)
             rest = self._changing.made.rest
             self._become(physics, (rest, np.zeros_like(rest)), memory)
-            super().restore(path, budget=budget)
+            super()._read(path, budget)
             self._leave_out()
         except BaseException:
             self._be(kept)

@@ -146,3 +146,7 @@ class Frame:
 
 def kinetic_energy(mass: np.ndarray, v: np.ndarray) -> float:
     return 0.5 * float(np.einsum("i,ij,ij->", mass, v, v, optimize=False))
+
+
+def gravity_energy(mass: np.ndarray, x: np.ndarray, gravity: np.ndarray) -> float:
+    return -float(np.einsum("i,ij,j->", mass, x, gravity, optimize=False))

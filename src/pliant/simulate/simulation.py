@@ -168,6 +168,9 @@ class Simulation:
         FileError
             Where the file is no checkpoint, or one of another scene.
         """
+        self._read(path, budget)
+
+    def _read(self, path: Any, budget: int | None) -> None:
         past = self._arrays()
         shapes = {"positions": self._state.x, "velocities": self._state.v, "pace": self._state.pace, **past}
         state = read_state(path, budget, shapes, self._stepper.model.scene.mesh.faces)

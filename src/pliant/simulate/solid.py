@@ -147,8 +147,7 @@ class Solid(Breakable):
     @property
     def plastic_strain(self) -> np.ndarray:
         """(c,) equivalent plastic strain of each cell, the largest of its points, and of the layers of shells."""
-        for term, memory in zip(self._physics.terms, self._state.memory):
-            term.memory = memory
+        self._remember(self._state)
         return self._physics.plastic_strain()
 
     @property
@@ -157,7 +156,7 @@ class Solid(Breakable):
         cells = self._physics.cells
         if cells is None:
             return np.empty(0)
-        cells.memory = self._state.memory[0]
+        self._remember(self._state)
         x = np.ascontiguousarray(self._state.x[: self.vertex_count])
         stress = cell_stresses(cells.solids, cells.plastic, x, cells._pool) * self.settings.scale
         shear = stress - np.eye(3) * (np.trace(stress, axis1=1, axis2=2) / 3.0)[:, None, None]

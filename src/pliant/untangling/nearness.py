@@ -67,7 +67,7 @@ def _mark_cells(x, free, cell, around, table):
 @kernel
 def _find_faces(x, faces, cell, marked, wanted):
     """wanted : (m,) bool, becomes True for faces with a point in a marked cell; of its points, those no further apart
-    than a cell are looked at."""
+    than a cell are tried."""
     for f in range(len(faces)):
         if wanted[f]:
             continue

@@ -16,7 +16,7 @@ import numpy as np
 from pliant.elementary.inversion import inverted
 from pliant.mesh.volumes import VolumeMesh
 from pliant.simulate.accounts import Closed, Ended
-from pliant.simulate.frames import Balance, Energies, kinetic_energy
+from pliant.simulate.frames import Balance, Energies, gravity_energy, kinetic_energy
 from pliant.simulate.links import pull_links
 from pliant.simulate.settings import Settings
 from pliant.simulate.terms import Body
@@ -60,7 +60,7 @@ class SolidAccount:
             term.add(force, _NO_BLOCKS)
         spent = ended.spent + self._of_step(ended, before, after, force)
         scale = self._settings.scale**-2  # kg m2/s2 from those of the units
-        fall = -float(np.einsum("i,ij,j->", mass, own, self._gravity, optimize=False))
+        fall = gravity_energy(mass, own, self._gravity)
         kinetic = kinetic_energy(mass, ended.v)
         energies = Energies(scale * kinetic, scale * after.elastic, 0.0, scale * fall)
         of = (scale * spent).tolist()

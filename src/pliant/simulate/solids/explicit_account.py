@@ -16,7 +16,7 @@ import numpy as np
 from pliant.elementary.inversion import inverted
 from pliant.mesh.volumes import VolumeMesh
 from pliant.simulate.accounts import Closed
-from pliant.simulate.frames import Balance, Energies, kinetic_energy
+from pliant.simulate.frames import Balance, Energies, gravity_energy, kinetic_energy
 from pliant.simulate.settings import Settings
 from pliant.simulate.solids.shells_step import ShellStep
 from pliant.simulate.solids.stresses import SolidStep
@@ -80,7 +80,7 @@ class ExplicitAccount:
             stored, _ = term.energies(x, 1.0)
             elastic, plastic = elastic + stored - term.dissipated, plastic + term.flowed()
         scale = self._settings.scale**-2  # kg m2/s2 from those of the units
-        fall = -float(np.einsum("i,ij,j->", self._mass, x, self._gravity, optimize=False))
+        fall = gravity_energy(self._mass, x, self._gravity)
         energies = Energies(scale * kinetic_energy(self._mass, v), scale * elastic, 0.0, scale * fall)
         numerical = work - elastic - plastic - ends
         of = (scale * np.array((plastic, viscous, contact, pins - loads, numerical))).tolist()
