@@ -45,6 +45,16 @@ class Certificate:
         how = "all others proved free" if sample is None else f"of {sample} vertices and edges all others proved free"
         return f"Certificate({len(self.content['contacts'])} contacts, {how})"
 
+    def as_bytes(self) -> bytes:
+        """What its file holds.
+
+        Returns
+        -------
+        bytes
+            JSON
+        """
+        return json.dumps(self.content, separators=(",", ":"), allow_nan=False).encode()
+
     def save(self, path: str | Path) -> None:
         """Write it as JSON.
 
@@ -53,8 +63,7 @@ class Certificate:
         OSError
             Where it cannot be written; then there is no half of it.
         """
-        content = json.dumps(self.content, separators=(",", ":"), allow_nan=False).encode()
-        write_atomically(Path(path), lambda file: file.write(content))
+        write_atomically(Path(path), lambda file: file.write(self.as_bytes()))
 
 
 def certify(contacts: Contacts, mesh: Any, x0: Any, x1: Any, *, sample: int | None = None) -> Certificate:
