@@ -58,6 +58,11 @@ class Certificate:
     def save(self, path: str | Path) -> None:
         """Write it as JSON.
 
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
         Raises
         ------
         OSError
