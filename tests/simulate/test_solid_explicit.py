@@ -1,5 +1,8 @@
 """Explicit steps of solids and shells: conservation to rounding, closed forms, contact, and states."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportOptionalMemberAccess=false
+# pyright: reportPossiblyUnboundVariable=false
+
 from __future__ import annotations
 
 import dataclasses

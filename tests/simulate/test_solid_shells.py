@@ -1,5 +1,8 @@
 """Shells in simulations of solids: mixed bodies, closed chambers, and what flows."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportOptionalMemberAccess=false
+# pyright: reportPossiblyUnboundVariable=false
+
 from __future__ import annotations
 
 import dataclasses

@@ -1,5 +1,8 @@
 """What users do with a simulation that its authors did not think of."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportOptionalMemberAccess=false
+# pyright: reportPossiblyUnboundVariable=false
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -117,8 +117,8 @@ class Settings:
         -------
         Effort
         """
-        given = Effort(*(getattr(self, name) for name in Effort._fields))
-        return Effort(*(b if a is None else a for a, b in zip(given, default)))
+        given = {name: getattr(self, name) for name in Effort._fields}
+        return default._replace(**{name: value for name, value in given.items() if value is not None})
 
     def scaled(self, material: Material) -> Material:
         """The constants of a material in these units; stiffness, kg/s2, has no length in it.

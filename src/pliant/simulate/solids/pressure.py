@@ -21,7 +21,7 @@ from pliant.runtime.arrays import MeshError, OptionError, as_number
 from pliant.simulate.rows import Rows
 
 Amount = float | Callable[[float], float]
-_MOST = np.finfo(np.float64).max
+_MOST = float(np.finfo(np.float64).max)
 
 
 class OpenChamberError(MeshError):
