@@ -74,7 +74,7 @@ class Solid(Breakable):
     scheme : {"implicit", "explicit"}
         Implicit Euler, for what is slow or stiff; or central differences, for impacts and waves.
     settings : Settings, optional
-        Default of the explicit scheme: ``Settings(step="adaptive")``, steps of 0.9 of the longest stable one.
+        Default of the explicit scheme: ``Settings(step="adaptive")``, steps of 0.65 of the longest stable one.
     tuning : Tuning, optional
         Of the detection inside; changes the time, never the result.
     threads : int, optional
@@ -119,7 +119,7 @@ class Solid(Breakable):
         pool, gravity = ThreadPool(thread_count(threads)), gravity_of(gravity, self.settings)
         physics = self._physics = physics_of(own, x, materials, shell_thickness, self.settings, pool)
         obstacles = [obstacles] if isinstance(obstacles, Obstacle) else list(obstacles)
-        pins = pins_of(pins, x)
+        pins = pins_of(pins, x, "solid")
         scene = Scene.of(how.tested(own), x, obstacles, pins, physics.mass, friction)
         if thickness is None:
             thickness = LEAST_THICKNESS * physics.edge
@@ -189,6 +189,11 @@ class Solid(Breakable):
         return f"Solid({len(self.cells.types)} cells, {groups} driven parts, t = {self.time:.4g} s)"
 
     # ---- a step
+
+    def _constants(self) -> tuple[np.ndarray, ...]:
+        cells, shells = self._physics.cells, self._physics.shells
+        of_cells = () if cells is None else (cells.solids.law, cells.solids.constants, cells.solids.damping)
+        return of_cells if shells is None else (*of_cells, shells.shells.constants)
 
     def _accept(self, made: Made) -> Frame:
         if made.stats is not None and made.stats.inverted and not self._is_inverted:
