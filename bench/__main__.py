@@ -13,7 +13,7 @@ OURS = {
     "peers": "peers", "filters": "filters", "sizes": "growth", "memory": "growth", "startup": "startup",
     "sheets": "variants", "bounds": "variants", "leaf": "variants", "discrete": "discrete", "near": "near",
     "hashes": "hashes", "detector": "detector", "versions": "versions", "resolve": "resolving",
-    "cloth": "cloth", "convergence": "cloth", "solids": "solids",
+    "cloth": "cloth", "convergence": "cloth", "solids": "solids", "solid_scenes": "solid_scenes",
     "simulated": "simulated", "simulators": "simulators", "untangle": "untangling.table",
 }  # fmt: skip
 OF_PAPER_000 = {

@@ -235,7 +235,7 @@ class Stepper:
         return no_links() if found is None else impact_links(found, model.rubbing, x0)
 
     def _solve(self, state: State, aim: np.ndarray, links: list[Links], seconds: float, x: np.ndarray) -> Outcome:
-        model, settings, n = self.model, self.model.settings, len(aim)
+        model, settings, effort, n = self.model, self.model.settings, self.model.effort, len(aim)
         step = Step(
             seconds, state.x, aim, joined(links), settings.slip_speed * settings.scale * seconds,
             model.scene.free[:n].copy(),
@@ -243,9 +243,9 @@ class Stepper:
         mass, fall = float(model.body.mass.sum()), GRAVITY * settings.scale * seconds
         # Less than a fall of one step brings; and what hardly moves comes to rest, since little is wrong with it.
         speed = np.sqrt(2.0 * kinetic_energy(model.body.mass, state.v) / mass)
-        speed = min(settings.tolerance * model.edge / seconds, 0.5 * fall, 0.2 * speed + 0.02 * fall)
+        speed = min(effort.tolerance * model.edge / seconds, 0.5 * fall, 0.2 * speed + 0.02 * fall)
         gain = mass * speed**2
-        tolerances = Tolerances(int(settings.newton), model.edge, gain, settings.linear_tolerance, MOST_LINEAR)
+        tolerances = Tolerances(int(effort.newton), model.edge, gain, effort.linear_tolerance, MOST_LINEAR)
         return self._minimiser.solve(step, self._air, tolerances, x)
 
     def _resolve(self, x0: np.ndarray, x1: np.ndarray) -> Resolved:
