@@ -20,7 +20,7 @@ class Peer:
     """ipctk on one motion: its mesh is made beforehand, as pliant's is, and arrays have the layout it wants."""
 
     def __init__(self, scene: Motion, threads: int) -> None:
-        import ipctk
+        ipctk: Any = import_module("ipctk")
 
         self._ipctk = ipctk
         ipctk.set_num_threads(threads)
