@@ -40,8 +40,10 @@ def main() -> None:
         "--out", type=Path, metavar="FILE", help="hashes, figure3: where it is written; default: printed, figure3.png"
     )
     parser.add_argument("--other", type=Path, metavar="FOLDER", help="versions: has the package of the other version")
-    of_simulators = parser.add_argument_group("simulators, untangle")
-    of_simulators.add_argument("--only", type=_names, default=(), metavar="NAME,...", help="scenes or classes; all")
+    of_simulators = parser.add_argument_group("peers, simulators, untangle")
+    of_simulators.add_argument(
+        "--only", type=_names, default=(), metavar="NAME,...", help="tables, scenes or classes; all"
+    )
     of_simulators.add_argument("--simulators", type=_names, default=(), metavar="NAME,...", help="default: all")
     of_simulators.add_argument("--frames", type=int, help="of each scene; default: as many as its motion takes")
     of_simulators.add_argument("--limit", type=float, metavar="SECONDS", help="of each line or case; default: 300, 60")
