@@ -21,9 +21,13 @@ def soup(count=5, seed=1):
     return np.arange(3 * count).reshape(-1, 3), x.reshape(-1, 3)
 
 
-def window_of(faces, x, fixed=None):
+def given_of(faces, x, fixed=None):
     options = {"fixed": fixed, "layers": None, "outside_of": None, "reference": None, "max_move": None}
-    given = Given.of(faces, x, options | {"max_distortion": 4.0, "seconds": 60.0, "threads": 1})
+    return Given.of(faces, x, options | {"max_distortion": 4.0, "seconds": 60.0, "threads": 1})
+
+
+def window_of(faces, x, fixed=None):
+    given = given_of(faces, x, fixed)
     return whole_window(given.mesh, given.x, given.fixed, lambda: sides_of(given), 1)
 
 
