@@ -38,8 +38,10 @@ def main() -> None:
     parser.add_argument("--scale", action="store_true", help="volumes: car_crash with 1.2 million shells, too")
     parser.add_argument("--out", type=Path, metavar="FILE", help="hashes: where they are written; default: printed")
     parser.add_argument("--other", type=Path, metavar="FOLDER", help="versions: has the package of the other version")
-    of_simulators = parser.add_argument_group("simulators, untangle")
-    of_simulators.add_argument("--only", type=_names, default=(), metavar="NAME,...", help="scenes or classes; all")
+    of_simulators = parser.add_argument_group("peers, simulators, untangle")
+    of_simulators.add_argument(
+        "--only", type=_names, default=(), metavar="NAME,...", help="tables, scenes or classes; all"
+    )
     of_simulators.add_argument("--simulators", type=_names, default=(), metavar="NAME,...", help="default: all")
     of_simulators.add_argument("--frames", type=int, help="of each scene; default: as many as its motion takes")
     of_simulators.add_argument("--limit", type=float, metavar="SECONDS", help="of each line or case; default: 300, 60")

@@ -79,7 +79,8 @@ class Simulation:
             Called with (frames done, frames in all) after each.
         watch : callable, optional
             Called after every time step, of which a frame may have several, with the positions of the scene before it,
-            (N, 3), and the Frame after it.
+            (N, 3), and the Frame after it. Where something breaks, once more when its sides have been moved apart, with
+            positions of the changed scene before that and a Frame without ``stats``.
 
         Yields
         ------

@@ -162,16 +162,27 @@ class Solid(Breakable):
         shear = stress - np.eye(3) * (np.trace(stress, axis1=1, axis2=2) / 3.0)[:, None, None]
         return np.sqrt(1.5 * (shear**2).sum(axis=(1, 2)))
 
+    @property
+    def damage(self) -> np.ndarray:
+        """(c,) the part of what it takes to break that each cell is at: tension by failure stress, or plastic strain by
+        the one of erosion, whichever is more; 0 where ``fracture=`` says nothing of it."""
+        changing, cells = self._changing, self._physics.cells
+        if changing is None or cells is None:
+            return np.zeros(len(self.cells.types))
+        self._remember(self._state)
+        return changing.damage(cells, np.ascontiguousarray(self._state.x[: self.vertex_count]), cells._pool)
+
     def cell_data(self) -> dict[str, np.ndarray]:
         """Numbers at the cells as they are now, to be shown and written.
 
         Returns
         -------
         dict of str to (c,) float64
-            "stress", N/m2, of von Mises, where there are no shells, and "plastic strain".
+            "stress", N/m2, of von Mises, where there are no shells; "plastic strain"; and "damage" of what may break.
         """
         known = {} if self._physics.shells is not None else {"stress": self.stress}
-        return known | {"plastic strain": self.plastic_strain}
+        known["plastic strain"] = self.plastic_strain
+        return known if self._changing is None else known | {"damage": self.damage}
 
     def __repr__(self) -> str:
         groups = len(self._stepper.model.scene.groups)
