@@ -86,7 +86,7 @@ def airbag(cells: int = 9_100, seed: int = 0) -> SolidSetup:
     on_rim = (np.abs(uv) == 1).any(axis=1)
     below = np.arange(len(uv))
     below[~on_rim] = len(uv) + np.arange(np.count_nonzero(~on_rim))
-    side = np.repeat([1.0, -1.0], [len(uv), np.count_nonzero(~on_rim)])
+    side = np.concatenate([np.ones(len(uv)), -np.ones(np.count_nonzero(~on_rim))])
     side[: len(uv)][on_rim] = 0.0
     x = _folded_bag(np.concatenate([uv, uv[~on_rim]]), side, n, np.random.default_rng(seed))
     from_mouth = np.hypot(x[:, 0], x[:, 1])
