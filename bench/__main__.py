@@ -21,7 +21,9 @@ OF_PAPER_000 = {
 }  # fmt: skip
 OF_PAPER_002 = {"advancement": "advancement"}
 OF_PAPER_003 = {"characters": "characters", "truth": "truth"}
-OF_PAPER_004 = {"volumes": "volumes", "changes": "changes"}
+OF_PAPER_004 = {
+    "volumes": "volumes", "changes": "changes", "figure3": "figure3", "simulated_volumes": "simulated_volumes",
+}  # fmt: skip
 PARTS = OURS | OF_PAPER_000 | OF_PAPER_002 | OF_PAPER_003 | OF_PAPER_004
 DEFAULT = ("peers", "filters")
 
@@ -36,7 +38,9 @@ def main() -> None:
         "--triangles", type=int, help="at most so many in a scene of paper 000 (cells: 004), to try it out"
     )
     parser.add_argument("--scale", action="store_true", help="volumes: car_crash with 1.2 million shells, too")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="hashes: where they are written; default: printed")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="hashes, figure3: where it is written; default: printed, figure3.png"
+    )
     parser.add_argument("--other", type=Path, metavar="FOLDER", help="versions: has the package of the other version")
     of_simulators = parser.add_argument_group("peers, simulators, untangle")
     of_simulators.add_argument(

@@ -22,7 +22,6 @@ from pliant.simulate.scene import Scene, warn_of_size
 from pliant.simulate.settings import Settings, settings_of
 from pliant.simulate.solids.building import LEAST_THICKNESS, physics_of
 from pliant.simulate.solids.chambers import loads_of
-from pliant.simulate.solids.changing.cauchy import cell_stresses
 from pliant.simulate.solids.changing.options import Fracture
 from pliant.simulate.solids.changing.simulated import changing_of
 from pliant.simulate.solids.materials import SolidMaterial
@@ -152,15 +151,11 @@ class Solid(Breakable):
 
     @property
     def stress(self) -> np.ndarray:
-        """(c,) N/m2, of von Mises, of each solid cell: of the mean over its volume of Cauchy's stress."""
-        cells = self._physics.cells
-        if cells is None:
-            return np.empty(0)
+        """(c,) N/m2, of von Mises, of each cell: of solids, of the mean over their volume of Cauchy's stress; of
+        shells, the largest of their layers."""
         self._remember(self._state)
         x = np.ascontiguousarray(self._state.x[: self.vertex_count])
-        stress = cell_stresses(cells.solids, cells.plastic, x, cells._pool) * self.settings.scale
-        shear = stress - np.eye(3) * (np.trace(stress, axis1=1, axis2=2) / 3.0)[:, None, None]
-        return np.sqrt(1.5 * (shear**2).sum(axis=(1, 2)))
+        return self._physics.stress(x) * self.settings.scale
 
     @property
     def damage(self) -> np.ndarray:
@@ -178,10 +173,9 @@ class Solid(Breakable):
         Returns
         -------
         dict of str to (c,) float64
-            "stress", N/m2, of von Mises, where there are no shells; "plastic strain"; and "damage" of what may break.
+            "stress", N/m2, of von Mises; "plastic strain"; and "damage" of what may break.
         """
-        known = {} if self._physics.shells is not None else {"stress": self.stress}
-        known["plastic strain"] = self.plastic_strain
+        known = {"stress": self.stress, "plastic strain": self.plastic_strain}
         return known if self._changing is None else known | {"damage": self.damage}
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
 
@@ -139,6 +140,7 @@ class Recording:
         self.setup, self.simulation = setup, setup.begin(tuning=tuning, threads=threads)
         self._threads = threads
         self._runs: list[_Spooled] = []
+        self._cells: VolumeMesh | None = None
         self.rows: list[Row] = []
         self.times, self.seconds, self.verified = StepTimes(0.0, 0.0, 0.0), 0.0, 0
 
@@ -175,9 +177,13 @@ class Recording:
             x = np.array(x)
             x[: len(self.setup.copy_of)] = x[self.setup.copy_of]
         cells, numbers = self.setup.cells_of(self.simulation), self.setup.numbers(self.simulation)
-        if not self._runs or cells is not self._runs[-1].cells:
+        if not self._runs or cells is not self._cells:
             data = {name: Spool(values.shape) for name, values in numbers.items()}
-            self._runs.append(_Spooled(frame, cells, Spool(x.shape), [], data, self._past_of(frame)))
+            # Without all that has been derived of the mesh: hundreds of them would fill the memory.
+            alone = None if cells is None else VolumeMesh(cells.cells, ranks=cells.ranks)
+            first = replace(frame, mesh=None)
+            self._runs.append(_Spooled(first, alone, Spool(x.shape), [], data, self._past_of(frame)))
+            self._cells = cells
         run = self._runs[-1]
         run.positions.append(x)
         for name, values in numbers.items():

@@ -23,6 +23,7 @@ _SMOOTH_EVERY = 3
 _FURTHEST = 0.5  # sizes: no vertex is moved further, in a step, by areas that are restored
 _NARROWER = 0.7  # of the vertices that may move: where fewer have to, the others are left out
 _HOME = 0.01  # sizes: what is so near to where it was goes there
+_LIGHTEST = 0.2  # mass of what is where it was; 1.2 of what is furthest from there
 _SWEEPS = 3  # over all edges, in each step
 _POLISH, _POLISH_SWEEPS = 4, 5  # steps at the end, every second one smooths
 NEAR, FAR = 0.75, 6.0  # median sizes, within which something may be met; and where that was not enough
@@ -90,6 +91,8 @@ class _Way:
         return True
 
     def polish(self) -> None:
+        """What meets shares the way, and neighbours do."""
+        self._steps.shares = True
         for step in range(_POLISH):
             if not self._clock.is_over:
                 self._go(_stay if step % 2 else _smoothed, _POLISH_SWEEPS)
@@ -145,6 +148,7 @@ class _Steps:
 
     def __init__(self, window: Window, areas: FaceAreas, wanted: float, keeps: bool) -> None:
         self.window, self._areas, self._wanted = window, areas, wanted
+        self.shares = False  # what meets: the way, by masses
         self._resolver = Resolver(
             window.mesh, inverse_mass=np.where(window.held, 0.0, 1.0), tangled="keep" if keeps else "raise",
             thickness=THICKNESS * float(np.median(window.size)), threads=window.threads,
@@ -173,10 +177,18 @@ class _Steps:
         near = (np.linalg.norm(aim - window.x, axis=1) < _HOME * window.size) & ~window.held
         aim[near] = window.x[near]
         aim[rests] = x[rests]
+        if self.shares:  # what is held stays so: nothing else that the resolver knows depends on masses
+            self._resolver._options = self._resolver._options._replace(inverse_mass=self._inverse_mass(x))
         try:
             return np.array(self._resolver.resolve(x, aim).positions)
         except TangledError:  # it touches, which only a step finds out
             return x
+
+    def _inverse_mass(self, x: np.ndarray) -> np.ndarray:
+        """(n,) smaller where it is further to what was given: what meets shares the way."""
+        away = np.linalg.norm(x - self.window.x, axis=1)
+        share = away / max(float(away.max(initial=0.0)), 1e-300)
+        return np.where(self.window.held, 0.0, 1.0 / (_LIGHTEST + share**2))
 
 
 def _length(window: Window, x: np.ndarray) -> float:
