@@ -88,7 +88,7 @@ def test_no_gap_at_rest_is_larger_than_the_distance(shared, least):
 
 @pytest.mark.parametrize("shared", [1, 2])
 def test_cloth_is_apart_by_a_quarter_of_an_edge(shared):
-    """Of neighbours in a sheet that is slightly rough, seven in ten with a common side were examined further, and so was
+    """Of neighbours in a slightly rough sheet, seven in ten with a common side were examined further, and so was
     one in five with a common corner."""
     faces, uv = weave(12, 12)
     x = np.column_stack((uv, np.zeros(len(uv)))) + np.random.default_rng(4).normal(size=(len(uv), 3)) * 0.05
