@@ -17,9 +17,9 @@ AT_THE_START = STATUS.index("at the start")
 
 
 class Source(NamedTuple):
-    """What rows were made of, one for each contact; contacts : those that rows of it are, by their numbers"""
+    """What rows were made of; size : how many; contacts : some of them, by their numbers"""
 
-    count: int
+    size: int
     contacts: Callable[[np.ndarray], Contacts]
 
 
@@ -50,9 +50,9 @@ def pushing(sources: list[Source], rows: Rows | None) -> tuple[Contacts, np.ndar
         return NO_CONTACTS, np.empty((0, 3))
     rows, tables, first = selected(rows, pushed), [], 0
     for source in sources:  # numbers of rows ascend
-        begin, end = np.searchsorted(rows.source, (first, first + source.count))
+        begin, end = np.searchsorted(rows.source, (first, first + source.size))
         tables.append(source.contacts(rows.source[begin:end] - first))
-        first += source.count
+        first += source.size
 
     def of_rows(name: str) -> np.ndarray:
         return np.concatenate([getattr(table, name) for table in tables])
