@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.runtime.jit import bare_kernel, helper
-from pliant.runtime.simd import gather_blocks
+from pliant.runtime.simd import gather_blocks, mirror_block
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.levels import Level
 from pliant.simulate.linear import System, invert_block
@@ -59,10 +59,7 @@ def _mirror(level):
     out, start, diagonal, mirror = level.blocks, level.rows.start, level.rows.diagonal, level.mirror
     for v in range(len(diagonal)):
         for k in range(start[v], diagonal[v]):
-            m = mirror[k]
-            for i in range(3):
-                for j in range(3):
-                    out[k, 4 * j + i] = out[m, 4 * i + j]
+            mirror_block(out, mirror[k], k)
 
 
 @helper
