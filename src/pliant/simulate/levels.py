@@ -41,6 +41,7 @@ class Level(NamedTuple):
     products : of each block of the upper half, which blocks of the level below it is the sum of, and their weights
     mirror : (k,) int32, of each block, the one across the diagonal
     inverse : (c, 6), of the diagonal; x, r, left : (c, 4), buffers
+    touched, shares : (t,) int64 and float64, buffers: of four vertices of the level below, what moves them
     """
 
     hats: Weights
@@ -55,6 +56,8 @@ class Level(NamedTuple):
     x: np.ndarray
     r: np.ndarray
     left: np.ndarray
+    touched: np.ndarray
+    shares: np.ndarray
 
 
 def levels_of(rows: Rows, bend_rows: Rows, bend: tuple[np.ndarray, np.ndarray], free: np.ndarray) -> tuple[Level, ...]:
@@ -66,7 +69,13 @@ def levels_of(rows: Rows, bend_rows: Rows, bend: tuple[np.ndarray, np.ndarray], 
         coarse, products, mirror, bend = _coarse_rows(rows, bend_of, bend, hats, count)
         buffers = np.zeros((3, count, WIDTH))
         blocks, inverse = np.zeros((len(coarse.columns), BLOCK), np.float32), np.zeros((count, 6))
-        levels.append(Level(hats, _transposed(hats, count), coarse, blocks, *bend, products, mirror, inverse, *buffers))
+        touched = np.empty(4 * int(np.diff(hats.start).max(initial=0)), np.int64)
+        levels.append(
+            Level(
+                hats, _transposed(hats, count), coarse, blocks, *bend, products, mirror, inverse, *buffers, touched,
+                np.empty(len(touched)),
+            )
+        )  # fmt: skip
         rows = bend_of = coarse
         free = np.ones(count, bool)
     return tuple(levels)
