@@ -270,8 +270,8 @@ def _join_sides(membrane, state, first, last, blocks):
 
 @bare_kernel
 def _sum_rows(membrane, state, first, last, gradient, blocks):
-    """Rows first .. last - 1: the gradient, a sum over faces in ascending order, the same whoever sums it; and blocks on
-    the diagonal, from those beside them."""
+    """Rows first .. last - 1: the gradient, a sum over faces in ascending order, whoever sums it; and blocks on the
+    diagonal, from those beside them."""
     start, element, corner = membrane.incidence.start, membrane.incidence.element, membrane.incidence.corner
     row_start, diagonal = membrane.rows.start, membrane.rows.diagonal
     for v in range(first, last):
