@@ -13,7 +13,7 @@ OURS = {
     "peers": "peers", "filters": "filters", "sizes": "growth", "memory": "growth", "startup": "startup",
     "sheets": "variants", "bounds": "variants", "leaf": "variants", "discrete": "discrete", "near": "near",
     "hashes": "hashes", "detector": "detector", "versions": "versions", "resolve": "resolving",
-    "cloth": "cloth", "convergence": "cloth", "solids": "solids",
+    "cloth": "cloth", "convergence": "cloth", "solids": "solids", "solid_scenes": "solid_scenes",
     "simulated": "simulated", "simulators": "simulators", "untangle": "untangling.table",
 }  # fmt: skip
 OF_PAPER_000 = {
@@ -21,7 +21,7 @@ OF_PAPER_000 = {
 }  # fmt: skip
 OF_PAPER_002 = {"advancement": "advancement"}
 OF_PAPER_003 = {"characters": "characters", "truth": "truth"}
-OF_PAPER_004 = {"volumes": "volumes", "changes": "changes"}
+OF_PAPER_004 = {"volumes": "volumes", "changes": "changes", "figure3": "figure3"}
 PARTS = OURS | OF_PAPER_000 | OF_PAPER_002 | OF_PAPER_003 | OF_PAPER_004
 DEFAULT = ("peers", "filters")
 
@@ -36,10 +36,14 @@ def main() -> None:
         "--triangles", type=int, help="at most so many in a scene of paper 000 (cells: 004), to try it out"
     )
     parser.add_argument("--scale", action="store_true", help="volumes: car_crash with 1.2 million shells, too")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="hashes: where they are written; default: printed")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="hashes, figure3: where it is written; default: printed, figure3.png"
+    )
     parser.add_argument("--other", type=Path, metavar="FOLDER", help="versions: has the package of the other version")
-    of_simulators = parser.add_argument_group("simulators, untangle")
-    of_simulators.add_argument("--only", type=_names, default=(), metavar="NAME,...", help="scenes or classes; all")
+    of_simulators = parser.add_argument_group("peers, simulators, untangle")
+    of_simulators.add_argument(
+        "--only", type=_names, default=(), metavar="NAME,...", help="tables, scenes or classes; all"
+    )
     of_simulators.add_argument("--simulators", type=_names, default=(), metavar="NAME,...", help="default: all")
     of_simulators.add_argument("--frames", type=int, help="of each scene; default: as many as its motion takes")
     of_simulators.add_argument("--limit", type=float, metavar="SECONDS", help="of each line or case; default: 300, 60")

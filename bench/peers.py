@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +20,7 @@ class Peer:
     """ipctk on one motion: its mesh is made beforehand, as pliant's is, and arrays have the layout it wants."""
 
     def __init__(self, scene: Motion, threads: int) -> None:
-        import ipctk
+        ipctk: Any = import_module("ipctk")
 
         self._ipctk = ipctk
         ipctk.set_num_threads(threads)
@@ -51,6 +52,17 @@ class Peer:
 
 
 def peers(options: Options) -> None:
+    parts: dict[str, Callable[[Options], None]] = {
+        "motions": _motions,
+        "light": lambda given: import_module("bench.light").light(given),
+        "small": lambda given: import_module("bench.small").small(given),
+    }
+    for name, part in parts.items():
+        if not options.only or name in options.only:
+            part(options)
+
+
+def _motions(options: Options) -> None:
     report = Report(
         "peers",
         f"pliant and ipctk, {options.threads} threads, best of {options.repeats} interleaved, seconds. "
@@ -63,8 +75,6 @@ def peers(options: Options) -> None:
         _compare(scene, options, report)
     report.show()
     _passing_sheets(options)
-    import_module("bench.light").light(options)
-    import_module("bench.small").small(options)
 
 
 def _compare(scene: Motion, options: Options, report: Report) -> None:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from time import process_time
-from typing import Any
 
 import numpy as np
 
 from bench.measure import Options, Report
-from pliant.simulate import Obstacle, Settings, Solid, SolidMaterial
+from bench.solid_blocks import DENSITY, block, elastic
+from bench.solid_peers import against_peers
+from pliant.simulate import Obstacle, Settings, Solid
 
-YOUNG, DENSITY = 1e7, 1000.0
+YOUNG = 1e7
 SIZES = (2, 4, 8, 16)
-_SIX = ((0, 1, 2, 6), (0, 2, 3, 6), (0, 3, 7, 6), (0, 7, 4, 6), (0, 4, 5, 6), (0, 5, 1, 6))
-_ENDS = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1))
 
 
 def solids(options: Options) -> None:
-    """A cantilever, a swinging bar and a turning block against closed forms; scikit-fem, where it is installed; a block
-    of rubber that bounces."""
+    """A cantilever, a swinging bar and a turning block against closed forms; other solvers, where they are installed; a
+    block of rubber that bounces."""
     report = Report(
         "solids", "Simulated solids: error as cells or steps get finer, relative", "problem, varied, value, error",
         options.save,
@@ -32,32 +29,14 @@ def solids(options: Options) -> None:
         _line(report, "bar along its axis", "steps in a period", steps, bar(steps, options.threads))
     for step in (0.01, 0.005, 0.0025, 0.00125):
         _line(report, "angular momentum", "step ms", 1e3 * step, turning(step, options.threads))
-    if find_spec("skfem") is None:
-        print("scikit-fem is not installed: left out")
-    else:
-        for problem, error in zip(("static", "dynamic"), against_scikit_fem(options.threads)):
-            _line(report, "scikit-fem", problem, 0, error)
+    for peer, problem, value, error in against_peers(options.threads):
+        _line(report, peer, problem, value, error)
     report.show()
     _bounces(options)
 
 
 def _line(report: Report, problem: str, varied: str, value: float, error: float) -> None:
     report.add(problem, varied, f"{value:g}", f"{error:.2e}", problem=problem, value=value, error=error)
-
-
-def block(counts: tuple[int, int, int], sizes: tuple[float, float, float], kind: str) -> tuple[dict, np.ndarray]:
-    grid = np.stack(np.meshgrid(*[np.arange(k + 1.0) for k in counts], indexing="ij"), axis=-1).reshape(-1, 3)
-    number = np.arange(len(grid)).reshape([k + 1 for k in counts])
-    a, b, c = counts
-    corners = np.stack([number[i : a + i, j : b + j, k : c + k].ravel() for i, j, k in _ENDS], axis=1)
-    x = grid * (np.array(sizes) / counts)
-    if kind == "tetra":
-        return {kind: np.concatenate([corners[:, list(part)] for part in _SIX])}, x
-    return {kind: corners}, x
-
-
-def _elastic(young: float, poisson: float = 0.0) -> SolidMaterial:
-    return SolidMaterial(DENSITY, young, poisson, "corotational")
 
 
 def _exact(step: float) -> Settings:
@@ -70,7 +49,7 @@ def cantilever(cells: int, kind: str, threads: int) -> float:
     mesh, x = block((10 * cells, 1, cells), (length, 0.02, height), kind)
     held = np.flatnonzero(x[:, 0] == 0.0)
     solid = Solid(
-        mesh, x, materials=_elastic(YOUNG), pins=held, gravity=(0, 0, -g), settings=_exact(1.0), threads=threads
+        mesh, x, materials=elastic(YOUNG), pins=held, gravity=(0, 0, -g), settings=_exact(1.0), threads=threads
     )  # fmt: skip
     solid.step(10.0)  # so long that nothing swings any more
     tip = (x - solid.step(10.0).positions)[x[:, 0] == length, 2].mean()
@@ -86,7 +65,7 @@ def bar(steps: int, threads: int) -> float:
     mesh, x = block((24, 1, 1), (length, 0.05, 0.05), "hexahedron")
     held = np.flatnonzero(x[:, 0] == 0.0)
     solid = Solid(
-        mesh, x, materials=_elastic(young), pins=held, gravity=(0, 0, 0), settings=_exact(period / steps),
+        mesh, x, materials=elastic(young), pins=held, gravity=(0, 0, 0), settings=_exact(period / steps),
         threads=threads,
     )  # fmt: skip
     solid.set_velocities(np.outer(np.sin(np.pi * x[:, 0] / (2 * length)), (0.01, 0, 0)))
@@ -102,64 +81,13 @@ def bar(steps: int, threads: int) -> float:
 def turning(step: float, threads: int) -> float:
     """Angular momentum that a soft block which turns and shakes has lost after 0.1 s."""
     mesh, x = block((2, 2, 3), (0.2, 0.2, 0.3), "tetra")
-    solid = Solid(mesh, x, materials=_elastic(2e3, 0.3), gravity=(0, 0, 0), settings=_exact(step), threads=threads)
+    solid = Solid(mesh, x, materials=elastic(2e3, 0.3), gravity=(0, 0, 0), settings=_exact(step), threads=threads)
     v = np.cross((1.0, 2.0, 3.0), x - x.mean(axis=0)) + 0.3 * np.sin(20 * x)
     solid.set_velocities(v)
     for frame in solid.frames(1, 10.0):
         before, after = solid.mass @ np.cross(x, v), solid.mass @ np.cross(frame.positions, frame.velocities)
         return float(np.linalg.norm(after - before) / np.linalg.norm(before))
     return np.inf
-
-
-def against_scikit_fem(threads: int) -> tuple[float, float]:
-    """A beam of tetrahedra that bends under its weight, and the same set free to swing: linear elasticity that
-    scikit-fem assembles, at rest and through 20 implicit steps; largest difference over largest displacement."""
-    from scipy.sparse import diags
-    from scipy.sparse.linalg import splu
-
-    mesh, x = block((16, 2, 4), (0.8, 0.1, 0.2), "tetra")
-    stiffness, mass = _linear_elasticity(x, mesh["tetra"], 1e6, 0.3)
-    held = np.flatnonzero(x[:, 0] == 0.0)
-    free = np.setdiff1d(np.arange(3 * len(x)), (3 * held[:, None] + np.arange(3)).ravel())
-    gravity, step = (0.0, 0.0, -0.01), 0.005
-    inner, weight = stiffness[free][:, free], mass[free] * np.tile(gravity, len(x))[free]
-    still = splu(inner.tocsc()).solve(weight)
-    one = diags(mass[free]) / step**2
-    factor, u, v = splu((inner + one).tocsc()), np.zeros(len(free)), np.zeros(len(free))
-    for _ in range(20):
-        after = factor.solve(weight + one @ (u + step * v))
-        u, v = after, (after - u) / step
-    errors = []
-    for seconds, count, expected in ((10.0, 2, still), (step, 20, u)):
-        solid = Solid(
-            mesh, x, materials=_elastic(1e6, 0.3), pins=held, gravity=gravity,
-            settings=Settings(newton=50, tolerance=1e-8, linear_tolerance=1e-9, step=1.0), threads=threads,
-        )  # fmt: skip
-        positions = x
-        for _ in range(count):
-            positions = solid.step(seconds).positions
-        errors.append(np.abs((positions - x).ravel()[free] - expected).max() / np.abs(expected).max())
-    return errors[0], errors[1]
-
-
-def _linear_elasticity(x: np.ndarray, cells: np.ndarray, young: float, poisson: float) -> tuple[Any, np.ndarray]:
-    """Stiffness, and lumped mass of each coordinate, in the order of x.ravel()."""
-    fem = import_module("skfem")
-    elasticity = import_module("skfem.models.elasticity")
-
-    basis = fem.Basis(fem.MeshTet(x.T.copy(), cells.T.copy()), fem.ElementVector(fem.ElementTetP1()))
-    order = basis.nodal_dofs.T.ravel()
-    stiffness = (
-        elasticity.linear_elasticity(*elasticity.lame_parameters(young, poisson))
-        .assemble(basis)
-        .tocsr()[order][:, order]
-    )
-    density = (
-        fem.BilinearForm(lambda u, v, _: DENSITY * np.einsum("i...,i...->...", u, v))
-        .assemble(basis)
-        .tocsr()[order][:, order]
-    )
-    return stiffness, np.asarray(density.sum(axis=1)).ravel()
 
 
 def _bounces(options: Options) -> None:

@@ -14,8 +14,8 @@ import pliant
 from pliant.cli import main
 
 VERBS = (
-    "check", "ccd", "step", "near", "scan", "inside", "character", "simulate", "demo", "scenes", "bench", "convert",
-    "view", "warm", "schema",
+    "check", "ccd", "step", "verify", "near", "scan", "inside", "character", "simulate", "demo", "scenes", "bench",
+    "convert", "view", "warm", "schema",
 )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ STAGES = (
     ("io",),
     ("simulated",),
     ("report",),
+    ("certificates",),
     ("warming",),
     ("view",),
     ("commands",),

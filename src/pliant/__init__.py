@@ -13,6 +13,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pliant import characters, io, scenes, simulate, simulated, view
     from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
+    from pliant.certificates.auditing import Audit, audit
+    from pliant.certificates.verifier import CertificateError, Verdict
+    from pliant.certificates.writing import Certificate, certify, verify
     from pliant.engine.motion import Accelerated, Affine, Rigid, Screw, trace_back
     from pliant.engine.plan import Accuracy, Tuning
     from pliant.frames.scanning import Scan, ScannedFrame, scan
@@ -69,8 +72,11 @@ _HOME = {
     "Accuracy": "pliant.engine.plan",
     "Affine": "pliant.engine.motion",
     "AreaChange": "pliant.results.untangled",
+    "Audit": "pliant.certificates.auditing",
     "CellIndexError": "pliant.mesh.changed.cells",
     "CellTypeError": "pliant.mesh.volumes",
+    "Certificate": "pliant.certificates.writing",
+    "CertificateError": "pliant.certificates.verifier",
     "Contacts": "pliant.results.contacts",
     "Contours": "pliant.results.contours",
     "Detector": "pliant.queries.detector",
@@ -111,6 +117,7 @@ _HOME = {
     "TriMesh": "pliant.mesh.triangles",
     "TrianglePairs": "pliant.results.answers",
     "Tuning": "pliant.engine.plan",
+    "Verdict": "pliant.certificates.verifier",
     "Untangled": "pliant.results.untangled",
     "UntangledFrame": "pliant.frames.untangled",
     "UntangledSequence": "pliant.frames.untangled",
@@ -118,8 +125,10 @@ _HOME = {
     "VertexIndexError": "pliant.runtime.arrays",
     "VolumeMesh": "pliant.mesh.volumes",
     "Windings": "pliant.results.answers",
+    "audit": "pliant.certificates.auditing",
     "ccd": "pliant.queries.detect",
     "ccd_batch": "pliant.queries.batches",
+    "certify": "pliant.certificates.writing",
     "check": "pliant.queries.detect",
     "check_batch": "pliant.queries.batches",
     "distance": "pliant.queries.distances",
@@ -136,6 +145,7 @@ _HOME = {
     "triangle_triangle": "pliant.queries.triangles",
     "untangle": "pliant.untangling.untangle",
     "untangle_sequence": "pliant.frames.untangled",
+    "verify": "pliant.certificates.writing",
     "vertex_face": "pliant.queries.features",
     "vertex_face_distance": "pliant.queries.features",
     "winding": "pliant.queries.windings",
@@ -165,8 +175,11 @@ __all__ = [
     "Accuracy",
     "Affine",
     "AreaChange",
+    "Audit",
     "CellIndexError",
     "CellTypeError",
+    "Certificate",
+    "CertificateError",
     "Contacts",
     "Contours",
     "Detector",
@@ -208,11 +221,14 @@ __all__ = [
     "Untangled",
     "UntangledFrame",
     "UntangledSequence",
+    "Verdict",
     "VertexIndexError",
     "VolumeMesh",
     "Windings",
+    "audit",
     "ccd",
     "ccd_batch",
+    "certify",
     "characters",
     "check",
     "check_batch",
@@ -239,6 +255,7 @@ __all__ = [
     "triangle_triangle",
     "untangle",
     "untangle_sequence",
+    "verify",
     "vertex_face",
     "vertex_face_distance",
     "view",

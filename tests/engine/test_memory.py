@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.engine.memory import BUILDING, PATCHES, Query, _Excess, _Jumps, _Trial
+from pliant.engine import memory
+from pliant.engine.memory import BUILDING, FEWEST_FOR_CONES, PATCHES, Query, _Excess, _Jumps, _Trial
 
 # Queries of the two tests that are not marked would take minutes interpreted.
 unit = pytest.mark.unit
@@ -14,7 +15,7 @@ unit = pytest.mark.unit
 
 @unit
 def test_cones_are_tried_when_they_are_paid_for():
-    trial, size = _Trial(), 100
+    trial, size = _Trial(), FEWEST_FOR_CONES
     for _ in range(PATCHES // BUILDING):
         trial.saved += BUILDING * size
         trial.learn(Query.CONTACTS, 60 * size, size)
@@ -26,7 +27,7 @@ def test_cones_are_tried_when_they_are_paid_for():
 
 @unit
 def test_cones_that_do_not_pay_are_given_up_for_longer_each_time():
-    trial, size, waits = _Trial(), 100, []
+    trial, size, waits = _Trial(), FEWEST_FOR_CONES, []
     for _ in range(3):
         while not trial.is_on:
             trial.saved += BUILDING * size
@@ -40,7 +41,7 @@ def test_cones_that_do_not_pay_are_given_up_for_longer_each_time():
 
 @unit
 def test_cones_that_pay_stay():
-    trial, size = _Trial(), 100
+    trial, size = _Trial(), FEWEST_FOR_CONES
     trial.saved = PATCHES * size + 1.0
     trial.learn(Query.CONTACTS, 60 * size, size)
     trial.learn(Query.CONTACTS, 20 * size, size)
@@ -51,9 +52,17 @@ def test_cones_that_pay_stay():
 
 @unit
 def test_little_work_is_not_worth_cones():
-    trial, size = _Trial(), 100
+    trial, size = _Trial(), FEWEST_FOR_CONES
     trial.saved = 10.0 * PATCHES * size
     trial.learn(Query.CONTACTS, 20 * size, size)
+    assert not trial.is_on
+
+
+@unit
+def test_cones_are_never_tried_where_they_can_save_little():
+    trial, size = _Trial(), FEWEST_FOR_CONES - 1
+    trial.saved = 1000.0 * PATCHES * size
+    trial.learn(Query.CONTACTS, 60 * size, size)
     assert not trial.is_on
 
 
@@ -72,7 +81,8 @@ def test_jumps_in_a_row_are_expected():
     assert not jumps.expected()
 
 
-def test_a_detector_changes_to_cones_where_they_pay():
+def test_a_detector_changes_to_cones_where_they_pay(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory, "FEWEST_FOR_CONES", 0)
     made = pliant.scenes.load("hanging_cloth", triangles=300, frames=16)
     detector = pliant.Detector(made.faces)
     names = [{stage.name for stage in detector.advance(x).stages} for x in made.frames]

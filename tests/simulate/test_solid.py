@@ -9,7 +9,7 @@ import pytest
 
 import pliant
 from pliant.elementary.inversion import inverted
-from pliant.simulate import Chamber, Obstacle, Pin, Settings, Solid, SolidMaterial
+from pliant.simulate import Chamber, Obstacle, Pin, Solid, SolidMaterial
 from pliant.simulate.solids.chambers import chambers_of
 from pliant.simulate.solids.quadrature import InvertedCellError
 from tests.simulate.blocks import EXACT, FLOOR, block, material, mixed
@@ -142,8 +142,7 @@ def bounce() -> list:
     cells, x = block((3, 3, 3), (0.15, 0.15, 0.15), "tetra")
     x = turned(x)
     x[:, 2] += 0.05 - x[:, 2].min()
-    settings = Settings(newton=50, tolerance=1e-3, linear_tolerance=1e-3)
-    solid = Solid(cells, x, materials="rubber", obstacles=FLOOR, settings=settings, threads=1)
+    solid = Solid(cells, x, materials="rubber", obstacles=FLOOR, threads=1)
     solid.set_velocities(np.tile((0.5, 0.0, -3.0), (len(x), 1)))
     steps = []
     for _ in solid.frames(12, 60, watch=lambda before, frame: steps.append((before, frame))):

@@ -1,5 +1,8 @@
 """Explicit steps of solids and shells: conservation to rounding, closed forms, contact, and states."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportOptionalMemberAccess=false
+# pyright: reportPossiblyUnboundVariable=false
+
 from __future__ import annotations
 
 import dataclasses
@@ -10,7 +13,7 @@ import pytest
 import pliant
 from pliant.elementary.inversion import inverted
 from pliant.simulate import Obstacle, Pin, Settings, Solid
-from pliant.simulate.solids.explicit import StepTooLongError
+from pliant.simulate.solids.explicit import SAFETY, StepTooLongError
 from tests.simulate.blocks import EXACT, FLOOR, block, material
 from tests.simulate.solids.plates import plate
 
@@ -125,17 +128,20 @@ def test_both_schemes_go_the_same_way_as_steps_get_shorter():
 # ---- contact
 
 
+def metal(yield_stress: float = 2e3):
+    return material(2e5, 0.3, law="Hencky", yield_stress=yield_stress, hardening=1e4)
+
+
 def falling(contact: str, threads: int = 1, **more) -> Solid:
     """A plate of metal that falls onto a floor, beside a block."""
     shells, x = plate("triangle", 3, 3, (0.15, 0.15))
     cells, y = block((1, 1, 1), (0.05, 0.05, 0.05))
     x[:, 2] += 0.01 + 0.2 * x[:, 0]
     cells |= {"triangle": np.array(shells["triangle"]) + len(y)}
-    metal = material(2e5, 0.3, law="Hencky", yield_stress=2e3, hardening=1e4)
     x = np.concatenate((y + (0.05, 0.05, 0.06), x))
     return Solid(
-        cells, x, materials=metal, shell_thickness=0.01, obstacles=FLOOR, contact=contact, scheme="explicit",
-        velocities=np.tile((0.0, 0.0, -2.0), (len(x), 1)), threads=threads, **more,
+        cells, x, **{"materials": metal()} | more, shell_thickness=0.01, obstacles=FLOOR, contact=contact,
+        scheme="explicit", velocities=np.tile((0.0, 0.0, -2.0), (len(x), 1)), threads=threads,
     )  # fmt: skip
 
 
@@ -161,7 +167,7 @@ def test_what_falls_is_stopped_and_energy_is_accounted_for(contact: str):
     assert frame.positions[:, 2].min() > -0.01
     balance = frame.stats.balance
     assert 0.2 * begin < balance.contact + balance.plastic
-    assert abs(balance.numerical) < 0.05 * begin
+    assert abs(balance.numerical) < 0.01 * begin
     assert solid.plastic_strain.max() > 1e-3
     if contact == "penalty":
         surface = pliant.VolumeMesh(solid.mesh.cells).surface()
@@ -181,6 +187,9 @@ def test_threads_and_checkpoints_make_no_difference(contact: str, tmp_path):
         assert mine.scene.tobytes() == theirs.scene.tobytes()
         assert mine.stats == theirs.stats
     one.save(tmp_path / "state.npz")
+    for other in (falling(contact, pins=[0], materials="copper"), falling(contact, pins=[0], materials=metal(3e3))):
+        with pytest.raises(pliant.io.FileError, match=r"other (masses|materials)"):
+            other.restore(tmp_path / "state.npz")
     again = made(2)
     again.restore(tmp_path / "state.npz")
     for mine, theirs in zip(one.frames(2, 100), again.frames(2, 100)):
@@ -215,7 +224,7 @@ def test_a_step_that_is_too_long_is_named_with_the_stable_one():
     with pytest.raises(StepTooLongError):
         list(Solid(cells, x, **given, settings=Settings()).frames(1))
     steps = next(Solid(cells, x, **given).frames(1, 2e4)).stats.steps
-    assert steps == np.ceil(5e-5 / (0.9 * stable))
+    assert steps == np.ceil(5e-5 / (SAFETY * stable))
     shorter = Solid(cells, x, **given, settings=Settings(step=0.5 * stable))
     assert next(shorter.frames(1, 2e4)).stats.steps > steps
 

@@ -1,5 +1,8 @@
 """What users do with a simulation that its authors did not think of."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportOptionalMemberAccess=false
+# pyright: reportPossiblyUnboundVariable=false
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -81,6 +84,9 @@ def test_the_same_cloth_whatever_is_up(up: str):
         ({"time": np.zeros(2)}, "single numbers"),
         ({"time": np.float64(-1.0)}, "out of their ranges"),
         ({"pace": np.zeros(1)}, "out of their ranges"),
+        ({"version": np.int64(1)}, "of an older version, which does not say what it is made of"),
+        ({"mass": np.ones(16)}, "other masses"),
+        ({"constants_0": np.zeros((18, 4))}, "other materials"),
     ],
 )
 def test_a_damaged_checkpoint_changes_nothing(tmp_path: Path, change: dict[str, np.ndarray], named: str):

@@ -123,7 +123,8 @@ def test_it_is_simulated_and_every_step_is_free(folder: Path):
     recording.run(setup.frames, setup.rate, verify=True)  # goes on
     assert [row.frame for row in recording.rows] == list(range(6))
     assert recording.verified == recording.steps == 10
-    whole, alone = recording.sequence(), setup.alone(recording.sequence())
+    whole = recording.sequence()
+    alone = setup.without_obstacles(whole)
     assert (len(whole), len(alone[0])) == (6, 50)
     np.testing.assert_allclose(whole.times, np.arange(6) / 50, atol=1e-12)
     assert whole[5][:50].tobytes() == alone[5].tobytes()

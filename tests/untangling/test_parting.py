@@ -24,7 +24,7 @@ def soup(count=5, seed=1):
 def window_of(faces, x, fixed=None):
     options = {"fixed": fixed, "layers": None, "outside_of": None, "reference": None, "max_move": None}
     given = Given.of(faces, x, options | {"max_distortion": 4.0, "seconds": 60.0, "threads": 1})
-    return whole_window(given.mesh, given.x, given.fixed, sides_of(given), 1)
+    return whole_window(given.mesh, given.x, given.fixed, lambda: sides_of(given), 1)
 
 
 def shapes_of(faces, x):

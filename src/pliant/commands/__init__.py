@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 import pliant
-from pliant.commands import animations, checks, instants, motions, preparing, repairs, scenery, shows, simulation
+from pliant.commands import (
+    animations,
+    checks,
+    instants,
+    motions,
+    preparing,
+    proofs,
+    repairs,
+    scenery,
+    shows,
+    simulation,
+)
 from pliant.runtime.terminal import to_standard_output
 
 app = typer.Typer(
@@ -42,6 +53,7 @@ VERBS = (
     (checks.check, "Find triangles that intersect, in and between files."),
     (motions.ccd, "Find all contacts of a motion."),
     (motions.step, "Find how far a motion is free of contact."),
+    (proofs.verify, "Check a certificate of contacts."),
     (instants.near, "Find what is within a distance, in or between files."),
     (animations.scan, "Look through all frames of a sequence."),
     (instants.inside, "Find vertices inside a body, or inside solid cells."),

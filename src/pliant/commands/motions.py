@@ -31,7 +31,8 @@ from pliant.commands.options import (
     StartAndEnd,
     Tangled,
 )
-from pliant.commands.running import CLEAN, FOUND, Run, verb
+from pliant.commands.proofs import require_certifiable, write_certificate
+from pliant.commands.running import CLEAN, FOUND, Run, fault, verb
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,14 +70,29 @@ def ccd(
     rate: Rate = None,
     clip: Clip = None,
     all_rows: AllRows = False,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write why these are all contacts, for pliant verify (A and B only)."),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="In the certificate, prove it of N vertices and N edges only; default: of all."
+        ),
+    ] = None,
 ) -> int:
     """Find all contacts while vertices move in straight lines: from A to B, or from frame to frame of a sequence.
 
     Triangles that intersect during the whole motion have no contact: pliant check and pliant scan find them.
     """
+    if certificate is not None:
+        require_certifiable(pairs, min_distance)
+        run.take_output(certificate)
     if len(files) != 2:
         from pliant.commands.inputs import Opening
 
+        if certificate is not None:
+            raise fault("--certificate is for a motion from A to B, not for a sequence")
         opening = Opening(first, last, every, merge, mesh, rate, clip)
         how = Find.contacts, pairs, culling
         return follow(
@@ -99,6 +115,8 @@ def ccd(
 
         counts = found.face_counts(start.faces)
         write_offenders(run, offenders, (start.faces, start.x), counts, start.space)
+    if certificate is not None:
+        write_certificate(run, certificate, (start, x1), found, sample)
     _finish_motion(run, "ccd", (start, b), (found, points), {})
     return FOUND if len(found) else CLEAN
 

@@ -10,8 +10,11 @@ from typing import Any
 from pliant.commands.inputs import Opened, Opening, open_frames
 from pliant.commands.running import Run
 from pliant.frames.scanning import Scan, scan_frames
+from pliant.io import pvd
+from pliant.io.content import ending_of
 from pliant.io.mesh import TopologyError
 from pliant.io.numbered import files_of
+from pliant.runtime.reading import reading
 
 
 def scan_runs(
@@ -55,6 +58,9 @@ def _plain(opened: Opened) -> str:
 def _rest(run: Run, paths: list[Path], opening: Opening, before: Opened, first: int) -> Opened | None:
     """The frames from one on, as a sequence of their own; None where they are not in files of their own."""
     files = paths if len(paths) > 1 else files_of(paths[0])
+    if len(paths) == 1 and ending_of(paths[0]) == ".pvd":
+        with reading(paths[0]):
+            files = [file for _, file in pvd.files_of(paths[0])]
     wanted = (before.sequence.files or ())[first:]
     place = {path.name: path for path in files}
     if not wanted or not place.keys() >= set(wanted):

@@ -10,6 +10,7 @@ import numpy as np
 import pliant
 from pliant.commands import writing
 from pliant.commands.running import Run, fault
+from pliant.frames.changing import ChangingSequence, scan_as_one
 from pliant.frames.scanning import scan
 from pliant.frames.sequence import Sequence
 from pliant.report.outputs import Result, number_or_none
@@ -64,8 +65,8 @@ class Done(NamedTuple):
     """What was simulated: frames with obstacles and without, rows, seconds of the clock."""
 
     setup: Setup
-    sequence: Sequence
-    alone: Sequence
+    sequence: Sequence | ChangingSequence
+    alone: Sequence | ChangingSequence
     rows: list[Row]
     seconds: float
     verified: int = 0
@@ -155,7 +156,7 @@ def done(run: Run, chosen: Chosen, how: How) -> Done:
     if kept is not None:
         run.say(_title(setup))
         run.say("From disk: simulated before; --no-cache does it again.", style="dim")
-        return Done(setup, kept.sequence, setup.alone(kept.sequence), kept.rows, kept.seconds, cached=True)
+        return Done(setup, kept.sequence, setup.without_obstacles(kept.sequence), kept.rows, kept.seconds, cached=True)
     recording = Recording(setup, tuning=pliant.Tuning(culling=how.culling), threads=run.threads)
     if how.restore is not None:
         recording.simulation.restore(how.restore)
@@ -177,7 +178,7 @@ def done(run: Run, chosen: Chosen, how: How) -> Done:
         recording.simulation.save(how.save)
         run.wrote(how.save)
     whole = recording.sequence()
-    alone = setup.alone(whole)
+    alone = setup.without_obstacles(whole)
     return Done(setup, whole, alone, recording.rows, recording.seconds, recording.verified, interrupted)
 
 
@@ -208,7 +209,11 @@ def write_frames(run: Run, path: Path, made: Done, with_obstacles: bool) -> None
 def write_pictures(run: Run, made: Done, report: Path | None, png: Path | None, up: str, words: str) -> None:
     """The page and the sheet of all frames: intersections in them, since the way from one to the next may be several
     time steps, and a straight line between its ends is not what was proven."""
-    found = scan(made.sequence, find="intersections", threads=run.threads)
+    made_of = made.sequence
+    if isinstance(made_of, ChangingSequence):
+        found = scan_as_one(made_of, threads=run.threads)
+    else:
+        found = scan(made_of, find="intersections", threads=run.threads)
     if report is not None:
         options: dict[str, object] = {"simulated": words, "steps": f"{made.steps:,}", "find": "intersections in frames"}
         writing.write_report(run, report, found, {"up": up}, options)
@@ -223,7 +228,7 @@ def result_of(made: Done) -> Result:
     ]
     head: dict[str, Any] = {
         "scene": made.setup.name, "triangles": len(made.setup.faces), "vertices": len(made.alone[0]),
-        "obstacle_triangles": len(made.sequence.faces) - len(made.setup.faces), "steps": made.steps,
+        "obstacle_triangles": sum(len(one.mesh.faces) for one in made.setup.listed_obstacles), "steps": made.steps,
         "inverted": max(row.inverted for row in made.rows),
         "stretch": float(np.max([row.stretch for row in made.rows])), "lag": max(row.lag for row in made.rows),
         "verified": made.verified, "interrupted": made.interrupted, "cached": made.cached,

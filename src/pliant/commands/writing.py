@@ -16,6 +16,7 @@ import pliant
 from pliant.commands.inputs import Mesh
 from pliant.commands.options import STANDARD
 from pliant.commands.running import Run
+from pliant.frames.changing import ChangingSequence
 from pliant.frames.scanning import Scan
 from pliant.frames.sequence import Sequence
 from pliant.io.writing.meshes import as_mesh
@@ -66,7 +67,7 @@ def require_frames_format(path: Path) -> None:
         require_sequence_format(path)
 
 
-def write_sequence(run: Run, path: Path, sequence: Sequence, ending: str | None = None) -> None:
+def write_sequence(run: Run, path: Path, sequence: Sequence | ChangingSequence, ending: str | None = None) -> None:
     """All frames: a file, numbered files, or a folder of PLY files."""
     if path != STANDARD and not path.suffix:
         with folder_atomically(path) as folder:

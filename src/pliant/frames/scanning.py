@@ -357,7 +357,7 @@ def scan_frames(
 
 
 def _solids(sequence: Sequence) -> VolumeMesh | None:
-    volume = None if sequence.cells is None else VolumeMesh(sequence.cells)
+    volume = sequence.volume()
     return volume if volume is not None and volume.solid_count else None
 
 

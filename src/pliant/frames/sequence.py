@@ -57,6 +57,8 @@ class Sequence:
         Names of the files that the frames are in, where each has its own.
     space : pliant.io.Space, optional
         Which axis points up and how long a unit is, where the file says.
+    ranks : (n,) integers, optional
+        Of the vertices, as for ``pliant.VolumeMesh``: quadrilaterals are split at the corner of the lowest.
     cell_data : {name: (f, c) floats}, optional
         Numbers at the cells, such as stresses, in the order in which ``pliant.VolumeMesh`` numbers them; at the faces
         where there are no cells. Instead of an array, an object with a length that gives frame i, (c,), when indexed.
@@ -81,12 +83,17 @@ class Sequence:
         numbers: Any = None,
         files: Iterable[str] | None = None,
         space: Space | None = None,
+        ranks: Any = None,
         cell_data: Mapping[str, Frames] | None = None,
         name: str = "sequence",
     ) -> None:
         self.cells: dict[str, Any] | None = None if cells is None else _in_order(cells)
+        self.ranks: np.ndarray | None = None if ranks is None else np.asarray(ranks)
+        # Of a run in a ChangingSequence: (n, 3), where its vertices were in the frame before its first one.
+        self.past: np.ndarray | None = None
         self._is_boundary = faces is None and bool(self.cells)
-        self.faces: np.ndarray = _boundary(self.cells or {}) if self._is_boundary else TriMesh(faces).faces
+        volume = self.volume() if self._is_boundary else None
+        self.faces: np.ndarray = TriMesh(faces).faces if volume is None else volume.surface().faces
         counted = np.arange(len(frames)) if numbers is None else numbers
         self.numbers: np.ndarray = _one_each(frames, counted, "numbers", np.int64)
         if len(np.unique(self.numbers)) < len(frames):
@@ -152,6 +159,15 @@ class Sequence:
         except MeshError as error:
             raise type(error)(f"{self.name}, frame {self.numbers[place]}: {error}") from error
 
+    def volume(self) -> VolumeMesh | None:
+        """The cells as a mesh; None where there are none.
+
+        Returns
+        -------
+        VolumeMesh or None
+        """
+        return VolumeMesh(self.cells, ranks=self.ranks) if self.cells else None
+
     @property
     def cell_count(self) -> int:
         """How many cells it has; faces, where it has no cells."""
@@ -190,7 +206,7 @@ class Sequence:
         """
         if self.cells is None:
             return np.arange(len(self.faces))
-        surface = VolumeMesh(self.cells).surface()
+        surface = VolumeMesh(self.cells, ranks=self.ranks).surface()
         return surface.cells if np.array_equal(surface.faces, self.faces) else None
 
     def merged(self) -> tuple[Sequence, int]:
@@ -222,7 +238,7 @@ class Sequence:
 
     def _changed(self, **changes: Any) -> Sequence:
         """A copy, but for some of what it is made of."""
-        names = ("faces", "cells", "times", "objects", "parts", "numbers", "files", "space", "name")
+        names = ("faces", "cells", "times", "objects", "parts", "numbers", "files", "space", "ranks", "name")
         kept: dict[str, Any] = {name: getattr(self, name) for name in names}
         kept |= {"frames": self._frames, "cell_data": self._cell_data}
         if self._is_boundary and "cells" in changes:
@@ -295,7 +311,3 @@ def _one_each(frames: Frames, given: Any, name: str, dtype: type) -> np.ndarray:
 def _in_order(cells: Mapping[str, Any]) -> dict[str, Any]:
     """Types in the order in which their cells are numbered; what is no type is named where cells are checked."""
     return {kind: cells[kind] for kind in (*VolumeMesh.type_names, *cells) if kind in cells}
-
-
-def _boundary(cells: Mapping[str, Any]) -> np.ndarray:
-    return VolumeMesh(cells).surface().faces

@@ -21,7 +21,7 @@ from pliant.io.mesh import FileError, FileMesh
 from pliant.io.polygons import surface_of
 from pliant.io.readers import read
 from pliant.io.rewriting.files import rewrite
-from pliant.io.sequences import open_sequence
+from pliant.io.sequences import open_changing, open_sequence
 from pliant.io.writing.meshes import write
 from pliant.io.writing.offenders import write_offenders
 from pliant.io.writing.sequences import write_sequence
@@ -34,6 +34,7 @@ __all__ = [
     "Parts",
     "Space",
     "clip_names",
+    "open_changing",
     "open_sequence",
     "read",
     "rewrite",

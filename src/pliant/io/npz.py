@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.io.mesh import CORNERS, FileError, FileMesh, make
+from pliant.io.mesh import CORNERS, FileError, FileMesh, TopologyError, make
 from pliant.io.opening import Options, checked_sequence, sequence_of
 from pliant.io.zipped import Archive, StoredFrames
 
@@ -19,6 +19,7 @@ _POSITIONS = ("frames", "positions", "vertices", "points", "V", "v", "X", "x")
 _FACES = ("faces", "triangles", "F", "f", "tri")
 _TIMES = ("times", "time", "t")
 CELL_DATA = "cell_data."  # and a name: numbers at the cells of each frame, (f, c)
+RUN = "run_{}/"  # folder of arrays: frames with another mesh, from the second one on
 # vertices_t0 and vertices_t1, or x0 and x1: one array for each frame.
 _NUMBERED = re.compile(r"(frame|position|vertice|point|V|v|X|x)s?_?t?_?(\d{1,9})")
 
@@ -38,13 +39,34 @@ class _Separate:
 
 def open_frames(path: Path, options: Options) -> Sequence:
     archive = Archive(path)
+    if f"{RUN.format(1)}frames" in archive.headers:
+        raise TopologyError(f"{path.name}: its mesh changes; pliant.io.open_changing opens it")
+    return _opened(archive, options)
+
+
+def open_changing(path: Path, options: Options) -> list[Sequence]:
+    """Runs of frames, each with a mesh of its own."""
+    archive, runs = Archive(path), []
+    while not runs or f"{RUN.format(len(runs))}frames" in archive.headers:
+        folder = RUN.format(len(runs)) if runs else ""
+        of_run = archive.within(folder) if runs else archive
+        run = _opened(of_run, options)
+        if "past" in of_run.headers and of_run.headers["past"].shape == run[0].shape:
+            run.past = of_run.array("past")
+        runs.append(run)
+    return runs
+
+
+def _opened(archive: Archive, options: Options) -> Sequence:
+    path = archive.path
     frames = _frames(archive)
     names = archive.headers
     times = options.times(len(frames))
     time_name = next((name for name in _TIMES if name in names and names[name].shape == (len(frames),)), None)
     if time_name and times is None:
         times = archive.array(time_name)
-    known: dict[str, Any] = {"times": times, "objects": archive.array("objects") if "objects" in names else None}
+    known: dict[str, Any] = {name: archive.array(name) for name in ("objects", "ranks") if name in names}
+    known["times"] = times
     if "numbers" in names and names["numbers"].shape == (len(frames),) and names["numbers"].dtype.kind in "iu":
         known["numbers"] = archive.array("numbers")
     known["cell_data"] = {

@@ -84,6 +84,25 @@ class FileFrames:
                 raise TopologyError(f"{path.name}: {kind} {cell} is {rows[0]}, but in {first} it is {rows[1]}")
 
 
+def runs_of(paths: list[Path]) -> list[int]:
+    """Places of the files that have other cells than the one before, the first included."""
+    begins: list[int] = []
+    before: FileMesh | None = None
+    for place, path in enumerate(paths):
+        mesh = read_at_rest(path).mesh
+        if before is None or not _are_same(before, mesh):
+            begins.append(place)
+        before = mesh
+    return begins
+
+
+def _are_same(one: FileMesh, other: FileMesh) -> bool:
+    kinds = {**one.cells, **other.cells}
+    return len(one.points) == len(other.points) and all(
+        np.array_equal(one.cells.get(kind, ()), other.cells.get(kind, ())) for kind in kinds
+    )
+
+
 def is_pattern(path: Path) -> bool:
     return glob.has_magic(path.name) or PLACE_OF_NUMBER.search(path.name) is not None
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _ENDINGS = (".vtu", ".vtp", ".vtk")
 
 
-def open_frames(path: Path, options: Options) -> Sequence:
+def files_of(path: Path) -> list[tuple[float, Path]]:
+    """Times and files, ascending."""
     root = parse(path, read_bytes(path))
     entries = root.findall("Collection/DataSet")
     if root.tag != "VTKFile" or root.get("type") != "Collection" or not entries:
@@ -37,6 +38,12 @@ def open_frames(path: Path, options: Options) -> Sequence:
     times = np.array([time for time, _ in found])
     if (np.diff(times) <= 0.0).any():
         raise FileError(f"{path.name}: time {times[int(np.argmin(np.diff(times)))]} has several files: join them first")
+    return found
+
+
+def open_frames(path: Path, options: Options) -> Sequence:
+    found = files_of(path)
+    times = np.array([time for time, _ in found])
     files = FileFrames([file for _, file in found], options.displacement)
     frames = files.frames()
     names = [file.name for _, file in found]

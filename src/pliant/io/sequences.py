@@ -22,6 +22,7 @@ from pliant.runtime.arrays import OptionError
 from pliant.runtime.reading import carrying, current, reading
 
 if TYPE_CHECKING:
+    from pliant.frames.changing import ChangingSequence
     from pliant.frames.sequence import Frames, Sequence
 
 _BY_ENDING: dict[str, Callable[[Path, Options], Sequence]] = {
@@ -78,6 +79,33 @@ def open_sequence(
             return numbered.open_files(paths, options)
     with reading(path, budget, outside):
         return _opened(Path(path), options)
+
+
+def open_changing(
+    path: str | os.PathLike[str], *, budget: int | None = None, outside: bool = False
+) -> ChangingSequence:
+    """Open frames whose mesh changes from one to another: a .pvd or .npz, or numbered files as in `open_sequence`.
+
+    Runs of frames with the same cells are sequences of their own. Files are read once to find them, and once more when
+    their frame is asked for.
+    """
+    from pliant.frames.changing import ChangingSequence
+
+    path = Path(path)
+    with reading(path, budget, outside):
+        if ending_of(path) == ".npz":
+            return ChangingSequence(npz.open_changing(path, Options()), name=path.name)
+        found = [] if path.is_dir() or not path.exists() else pvd.files_of(path)
+        files = [file for _, file in found] or numbered.in_order(numbered.files_of(path), path.name)
+        if not files:
+            raise FileError(f"{path.name}: no frames whose mesh may change: name a .pvd, an .npz, or numbered files")
+        times = np.array([time for time, _ in found] or np.arange(len(files)), float)
+        begins, runs = numbered.runs_of(files), []
+        for begin, end in zip(begins, [*begins[1:], len(files)]):
+            run = numbered.open_files(files[begin:end], Options(), path.name)
+            run.times = times[begin:end]
+            runs.append(run)
+        return ChangingSequence(runs, name=path.name)
 
 
 def _opened(path: Path, options: Options) -> Sequence:

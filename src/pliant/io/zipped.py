@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import struct
 import tokenize
@@ -46,6 +47,12 @@ class Archive:
                 for name, header in ((info.filename[:-4], self._header(archive, info)) for info in infos)
                 if header is not None
             }
+
+    def within(self, folder: str) -> Archive:
+        """The arrays of a folder, which ends in a slash, by their names in it."""
+        other = copy.copy(self)
+        other.headers = {name[len(folder) :]: one for name, one in self.headers.items() if name.startswith(folder)}
+        return other
 
     def _opened(self) -> zipfile.ZipFile:
         try:

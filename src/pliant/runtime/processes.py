@@ -73,6 +73,8 @@ def started(*pieces: str) -> subprocess.Popen[bytes]:
 
 def _wait_for(process: subprocess.Popen[bytes]) -> None:
     process.wait()
+    if process.stdin is not None:  # or who asks for all warnings reads of a file that was not closed
+        process.stdin.close()
     atexit.unregister(process.kill)
     if process in _running:
         _running.remove(process)

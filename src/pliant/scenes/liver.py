@@ -23,9 +23,9 @@ def liver(cells: int = 3_874, frames: int = 12, seed: int = 0) -> VolumeScene:
     """
     rng = np.random.default_rng(seed)
     nx, ny, nz = _lattice(cells / 6)
-    hexahedra, at = cubes(np.ones((nx, ny, nz), bool))
+    hexahedra, rest = _body(nx, ny, nz)
     edge = 3.2 / nx
-    rest = _snapped(_shape(at / (nx / 2, ny / 2, nz / 2) - 1), 0.2 * edge)
+    rest = _snapped(rest, 0.2 * edge)
     cuts = cut_in_steps(tetrahedra(hexahedra), rest, _plane(rest), rest[:, 1].copy(), (frames - 2, GROWTH))
     phase = float(rng.uniform(0, 2 * math.pi))
 
@@ -42,6 +42,16 @@ def liver(cells: int = 3_874, frames: int = 12, seed: int = 0) -> VolumeScene:
         labels = np.zeros(len(cut.rest), np.int64)
         steps.append(VolumeStep({"tetra": cut.cells}, x0, x1, labels, remove, add))
     return VolumeScene("liver", tuple(steps))
+
+
+def liver_body(cells: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cubes (k, 8) and points (n, 3) of a liver of about so many tetrahedra, 3.2 units long."""
+    return _body(*_lattice(cells / 6))
+
+
+def _body(nx: int, ny: int, nz: int) -> tuple[np.ndarray, np.ndarray]:
+    hexahedra, at = cubes(np.ones((nx, ny, nz), bool))
+    return hexahedra, _shape(at / (nx / 2, ny / 2, nz / 2) - 1)
 
 
 def _lattice(count: float) -> tuple[int, int, int]:

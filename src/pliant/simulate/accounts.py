@@ -64,7 +64,7 @@ class ClothAccount:
         self.spent = np.empty(0)
 
     def close(self, ended: Ended) -> Closed:
-        own = np.ascontiguousarray(ended.resolved.positions[: len(self._mass)])
+        own = np.array(ended.resolved.positions[: len(self._mass)])
         stretch, _ = self._membrane.energies(own, 1.0)
         bending, _ = self._bending.energies(own, 1.0)
         scale = self._scale**-2  # kg m2/s2 from those of the units

@@ -89,12 +89,14 @@ class Breakable(Simulation):
         """The frame after what breaks at the end of a step that began at start."""
         changing, now, n = self._changing, self._state, len(self._state.v)
         assert changing is not None
-        scene, before = self._stepper.model.scene, self._energies()
+        scene = self._stepper.model.scene
         force = self._stepper.pull_of_contact(start, now) if changing.needs_force else None
         moment = Moment(start.x[:n], now.x[:n], now.v, start.time, now.time, force, ~scene.free[:n])
         self._remember(now)
         broken = changing.at_end(moment, self._physics, self._setup.pool)
+        before = None
         if broken is not None:
+            before = self._energies()  # of what it was: nothing has changed so far but what changing knows
             self._become(broken.physics, (broken.x, broken.v), (broken.plastic,))
             self._past = np.concatenate((broken.past, start.x[n:]))
             self._part(broken)
@@ -103,7 +105,7 @@ class Breakable(Simulation):
         stats = frame.stats
         if stats is not None:
             stats = dataclasses.replace(stats, fresh=len(self.fresh), changes=self.changes)
-        if broken is not None:
+        if before is not None:
             after = self._energies()
             changing.made = changing.made._replace(gone=changing.made.gone + before.total - after.total)
             if stats is not None:
@@ -125,7 +127,10 @@ class Breakable(Simulation):
         resolver = self._stepper.resolver
         if resolver is not None:
             x1 = np.array(resolver.resolve(self._state.x, x1).positions)
+        x0 = self._state.x
         self._go_on(self._state._replace(x=x1), self._stepper)
+        if self._watch is not None:
+            self._watch(x0, self._frame(None, None))
 
     def _become(self, physics: Physics, now: tuple[np.ndarray, np.ndarray], memory: tuple[Any, ...]) -> None:
         """Go on with what the solid has become, at these positions and velocities."""

@@ -22,7 +22,7 @@ from pliant.simulate.materials import Material
 from pliant.simulate.membrane import MembraneStep
 from pliant.simulate.model import Model, gravity_of, resolver_of, rubbing_of, thickness_of, wind_of
 from pliant.simulate.scene import Scene, materials_of, of_vertices, rest_of, sheet_of, warn_of_size, warn_of_tearing
-from pliant.simulate.settings import Settings, settings_of
+from pliant.simulate.settings import OF_CLOTH, Settings, settings_of
 from pliant.simulate.simulation import Simulation
 from pliant.simulate.stepping import Made, Stepper
 from pliant.simulate.terms import Body
@@ -101,7 +101,7 @@ class Cloth(Simulation):
         self._scene = Scene.of(own, x, obstacles, pins_of(pins, x), sheet.mass, friction)
         self.thickness = thickness_of(thickness, materials, edge)
         gravity, joints = gravity_of(gravity, self.settings), listed_joints(joints)
-        self._sewn = sewn_pairs(joints)
+        self._sewn, self._sheet = sewn_pairs(joints), sheet
         warp = np.array([one.stretch_warp for one in materials])[kinds]
         weft = np.array([one.stretch_weft for one in materials])[kinds]
         self._joints = links_of_joints(joints, x, self.thickness, of_vertices(own.faces, warp, len(x)))
@@ -110,7 +110,8 @@ class Cloth(Simulation):
         pool, scale = ThreadPool(thread_count(threads)), self.settings.scale
         membrane, bending = MembraneStep(sheet.membrane, pool), BendingStep(sheet.bending, len(x), pool)
         body = Body(sheet.mass, sheet.membrane.rows, (membrane,), bending)
-        model = Model(body, self._scene, self._joints, rubbing, gravity, edge, self.settings)
+        effort = self.settings.effort(OF_CLOTH)
+        model = Model(body, self._scene, self._joints, rubbing, gravity, edge, self.settings, effort)
         air = Air(sheet.membrane, len(x), self.settings.air_density / scale**3), wind_of(wind, len(x))
         account = ClothAccount(sheet.mass, (membrane, bending), gravity, scale)
         self._resolver = resolver_of(model, tuning, threads)
@@ -145,6 +146,10 @@ class Cloth(Simulation):
             Where a stitch is not closed, or would close a face.
         """
         return weld(self._own, self._state.x[: self.vertex_count], self._sewn, self.thickness)
+
+    def _constants(self) -> tuple[np.ndarray, ...]:
+        membrane, bending = self._sheet.membrane, self._sheet.bending
+        return membrane.moduli, membrane.limit, membrane.damping, bending.stiffness, bending.damping
 
     def _accept(self, made: Made) -> Frame:
         self._is_torn = self._is_torn or warn_of_tearing(self._scene, self._own, made.stretch)

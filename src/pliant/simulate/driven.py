@@ -181,8 +181,8 @@ class Driven:
         return most
 
 
-def pins_of(given: Any, x: np.ndarray) -> list[Pin]:
-    """Pins from what users have: None, vertex ids, a Pin, or several of them."""
+def pins_of(given: Any, x: np.ndarray, what: str = "cloth") -> list[Pin]:
+    """Pins from what users have: None, vertex ids, a Pin, or several of them; what : that they hold"""
     if given is None:
         return []
     if np.ndim(given) == 0 and not isinstance(given, Pin | Iterable):
@@ -193,12 +193,12 @@ def pins_of(given: Any, x: np.ndarray) -> list[Pin]:
     seen = np.zeros(len(x), bool)
     for pin in pins:
         if pin.vertices.max(initial=-1) >= len(x):
-            raise OptionError(f"pins name vertex {pin.vertices.max()}, but the cloth has {len(x)}")
+            raise OptionError(f"pins name vertex {pin.vertices.max()}, but the {what} has {len(x)}")
         ids, counts = np.unique(pin.vertices, return_counts=True)
         twice = ids[(counts > 1) | seen[ids]]
         if len(twice):
             raise OptionError(f"pins name vertex {twice[0]} twice")
         seen[ids] = True
     if seen.all() and len(x):
-        raise MeshError("all vertices are pinned: nothing of the cloth can move")
+        raise MeshError("all vertices are pinned: nothing of the {what} can move")
     return pins

@@ -16,7 +16,7 @@ from pliant.simulate.contacts import CONTACT_STIFFNESS, Rubbing
 from pliant.simulate.links import Links
 from pliant.simulate.materials import Material
 from pliant.simulate.scene import Scene
-from pliant.simulate.settings import GRAVITY, UP, Settings
+from pliant.simulate.settings import GRAVITY, UP, Effort, Settings
 from pliant.simulate.terms import Body
 from pliant.simulate.welding import sewn_together
 
@@ -24,7 +24,10 @@ LEAST_THICKNESS = 0.15  # of the mean edge, where none is given: thinner cloth c
 
 
 class Model(NamedTuple):
-    """What is simulated, and how; edge : mean length of the edges; gravity : (3,) in units of length."""
+    """What is simulated, and how.
+
+    edge : mean length of the edges; gravity : (3,) in units of length; effort : of implicit steps
+    """
 
     body: Body
     scene: Scene
@@ -33,6 +36,7 @@ class Model(NamedTuple):
     gravity: np.ndarray
     edge: float
     settings: Settings
+    effort: Effort
 
 
 def thickness_of(given: float | None, materials: list[Material], edge: float) -> float:

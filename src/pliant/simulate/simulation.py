@@ -79,7 +79,8 @@ class Simulation:
             Called with (frames done, frames in all) after each.
         watch : callable, optional
             Called after every time step, of which a frame may have several, with the positions of the scene before it,
-            (N, 3), and the Frame after it.
+            (N, 3), and the Frame after it. Where something breaks, once more when its sides have been moved apart, with
+            positions of the changed scene before that and a Frame without ``stats``.
 
         Yields
         ------
@@ -128,9 +129,11 @@ class Simulation:
         Parameters
         ----------
         velocities : (n, 3) floats
-            Of the vertices of the body, in units of length per second.
+            Of the vertices of the body, in units of length per second. Those that are held or led by pins keep theirs.
         """
         given = as_positions(velocities, "velocities", self.vertex_count).copy()
+        driven = ~self._stepper.model.scene.free[: self.vertex_count]
+        given[driven] = self._state.v[driven]
         self._state = self._state._replace(v=given)
 
     def save(self, path: Any) -> None:
@@ -142,7 +145,17 @@ class Simulation:
         """
         x, v, time, steps, pace, _, _ = self._state
         state = {"positions": x, "velocities": v, "time": time, "steps": steps, "pace": pace}
-        write_checkpoint(path, state | self._arrays() | {"faces": self._stepper.model.scene.mesh.faces})
+        write_checkpoint(path, state | self._arrays() | self._fixed())
+
+    def _fixed(self) -> dict[str, np.ndarray]:
+        """Arrays that a checkpoint has to have as they are here: what all is made of."""
+        model = self._stepper.model
+        constants = {f"constants_{number}": array for number, array in enumerate(self._constants())}
+        return {"faces": model.scene.mesh.faces, "mass": model.body.mass} | constants
+
+    def _constants(self) -> tuple[np.ndarray, ...]:
+        """Of the materials."""
+        return ()
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """Arrays of the state that some simulations have: of terms with a past, and of the account."""
@@ -166,14 +179,15 @@ class Simulation:
         Raises
         ------
         FileError
-            Where the file is no checkpoint, or one of another scene.
+            Where the file is no checkpoint, or one of another scene: other faces, masses or materials; or of a version
+            that did not write what it is made of.
         """
         self._read(path, budget)
 
     def _read(self, path: Any, budget: int | None) -> None:
         past = self._arrays()
         shapes = {"positions": self._state.x, "velocities": self._state.v, "pace": self._state.pace, **past}
-        state = read_state(path, budget, shapes, self._stepper.model.scene.mesh.faces)
+        state = read_state(path, budget, shapes, self._fixed())
         arrays = iter([np.ascontiguousarray(state[name]) for name in past])
         memory = tuple(tuple(next(arrays) for _ in of_term) for of_term in self._state.memory)
         spent = next(arrays, self._state.spent)

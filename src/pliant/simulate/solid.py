@@ -22,7 +22,6 @@ from pliant.simulate.scene import Scene, warn_of_size
 from pliant.simulate.settings import Settings, settings_of
 from pliant.simulate.solids.building import LEAST_THICKNESS, physics_of
 from pliant.simulate.solids.chambers import loads_of
-from pliant.simulate.solids.changing.cauchy import cell_stresses
 from pliant.simulate.solids.changing.options import Fracture
 from pliant.simulate.solids.changing.simulated import changing_of
 from pliant.simulate.solids.materials import SolidMaterial
@@ -74,7 +73,7 @@ class Solid(Breakable):
     scheme : {"implicit", "explicit"}
         Implicit Euler, for what is slow or stiff; or central differences, for impacts and waves.
     settings : Settings, optional
-        Default of the explicit scheme: ``Settings(step="adaptive")``, steps of 0.9 of the longest stable one.
+        Default of the explicit scheme: ``Settings(step="adaptive")``, steps of 0.65 of the longest stable one.
     tuning : Tuning, optional
         Of the detection inside; changes the time, never the result.
     threads : int, optional
@@ -119,7 +118,7 @@ class Solid(Breakable):
         pool, gravity = ThreadPool(thread_count(threads)), gravity_of(gravity, self.settings)
         physics = self._physics = physics_of(own, x, materials, shell_thickness, self.settings, pool)
         obstacles = [obstacles] if isinstance(obstacles, Obstacle) else list(obstacles)
-        pins = pins_of(pins, x)
+        pins = pins_of(pins, x, "solid")
         scene = Scene.of(how.tested(own), x, obstacles, pins, physics.mass, friction)
         if thickness is None:
             thickness = LEAST_THICKNESS * physics.edge
@@ -152,15 +151,21 @@ class Solid(Breakable):
 
     @property
     def stress(self) -> np.ndarray:
-        """(c,) N/m2, of von Mises, of each solid cell: of the mean over its volume of Cauchy's stress."""
-        cells = self._physics.cells
-        if cells is None:
-            return np.empty(0)
+        """(c,) N/m2, of von Mises, of each cell: of solids, of the mean over their volume of Cauchy's stress; of
+        shells, the largest of their layers."""
         self._remember(self._state)
         x = np.ascontiguousarray(self._state.x[: self.vertex_count])
-        stress = cell_stresses(cells.solids, cells.plastic, x, cells._pool) * self.settings.scale
-        shear = stress - np.eye(3) * (np.trace(stress, axis1=1, axis2=2) / 3.0)[:, None, None]
-        return np.sqrt(1.5 * (shear**2).sum(axis=(1, 2)))
+        return self._physics.stress(x) * self.settings.scale
+
+    @property
+    def damage(self) -> np.ndarray:
+        """(c,) the part of what it takes to break that each cell is at: tension by failure stress, or plastic strain by
+        the one of erosion, whichever is more; 0 where ``fracture=`` says nothing of it."""
+        changing, cells = self._changing, self._physics.cells
+        if changing is None or cells is None:
+            return np.zeros(len(self.cells.types))
+        self._remember(self._state)
+        return changing.damage(cells, np.ascontiguousarray(self._state.x[: self.vertex_count]), cells._pool)
 
     def cell_data(self) -> dict[str, np.ndarray]:
         """Numbers at the cells as they are now, to be shown and written.
@@ -168,16 +173,21 @@ class Solid(Breakable):
         Returns
         -------
         dict of str to (c,) float64
-            "stress", N/m2, of von Mises, where there are no shells, and "plastic strain".
+            "stress", N/m2, of von Mises; "plastic strain"; and "damage" of what may break.
         """
-        known = {} if self._physics.shells is not None else {"stress": self.stress}
-        return known | {"plastic strain": self.plastic_strain}
+        known = {"stress": self.stress, "plastic strain": self.plastic_strain}
+        return known if self._changing is None else known | {"damage": self.damage}
 
     def __repr__(self) -> str:
         groups = len(self._stepper.model.scene.groups)
         return f"Solid({len(self.cells.types)} cells, {groups} driven parts, t = {self.time:.4g} s)"
 
     # ---- a step
+
+    def _constants(self) -> tuple[np.ndarray, ...]:
+        cells, shells = self._physics.cells, self._physics.shells
+        of_cells = () if cells is None else (cells.solids.law, cells.solids.constants, cells.solids.damping)
+        return of_cells if shells is None else (*of_cells, shells.shells.constants)
 
     def _accept(self, made: Made) -> Frame:
         if made.stats is not None and made.stats.inverted and not self._is_inverted:

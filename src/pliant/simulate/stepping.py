@@ -31,6 +31,10 @@ from pliant.simulate.terms import Memory
 IMPACT, STRAINED = 0.1, 0.01
 SLIGHT = 0.01  # of the mean edge: what is moved less strains nothing
 MOST_LINEAR = 2000  # iterations of the linear solver
+# What is looked for in the way, in motions by inertia. Rows let a pair use up half of its gap in a step, and inertia
+# takes the other half in the next one: such motions end exactly in contact, which only integers decide (their kernels
+# take 2.4 s to compile). A little further they go through it.
+AHEAD = 1.0 + 2.0**-20
 _HALVINGS = 4  # of a time step that Newton's method does not come to an end in
 
 
@@ -227,11 +231,11 @@ class Stepper:
         model = self.model
         if _largest((x1 - x0)[: len(model.body.mass)]) <= model.rubbing.thickness:
             return no_links()
-        found = self.resolver.contacts(x0, x1)
+        found = self.resolver.contacts(x0, x0 + AHEAD * (x1 - x0))
         return no_links() if found is None else impact_links(found, model.rubbing, x0)
 
     def _solve(self, state: State, aim: np.ndarray, links: list[Links], seconds: float, x: np.ndarray) -> Outcome:
-        model, settings, n = self.model, self.model.settings, len(aim)
+        model, settings, effort, n = self.model, self.model.settings, self.model.effort, len(aim)
         step = Step(
             seconds, state.x, aim, joined(links), settings.slip_speed * settings.scale * seconds,
             model.scene.free[:n].copy(),
@@ -239,9 +243,9 @@ class Stepper:
         mass, fall = float(model.body.mass.sum()), GRAVITY * settings.scale * seconds
         # Less than a fall of one step brings; and what hardly moves comes to rest, since little is wrong with it.
         speed = np.sqrt(2.0 * kinetic_energy(model.body.mass, state.v) / mass)
-        speed = min(settings.tolerance * model.edge / seconds, 0.5 * fall, 0.2 * speed + 0.02 * fall)
+        speed = min(effort.tolerance * model.edge / seconds, 0.5 * fall, 0.2 * speed + 0.02 * fall)
         gain = mass * speed**2
-        tolerances = Tolerances(int(settings.newton), model.edge, gain, settings.linear_tolerance, MOST_LINEAR)
+        tolerances = Tolerances(int(effort.newton), model.edge, gain, effort.linear_tolerance, MOST_LINEAR)
         return self._minimiser.solve(step, self._air, tolerances, x)
 
     def _resolve(self, x0: np.ndarray, x1: np.ndarray) -> Resolved:

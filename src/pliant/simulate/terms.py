@@ -83,5 +83,5 @@ class Body(NamedTuple):
 
     def elastic(self, x: np.ndarray) -> float:
         """J, without viscosity, at x, (n, 3)."""
-        own = np.ascontiguousarray(x)
+        own = np.array(x)  # not a read-only view, for which kernels are compiled once more
         return sum(part.energies(own, 1.0)[0] for part in self.parts)

@@ -36,8 +36,10 @@ _SCENES = {
     "octopi": "solids",
     "airbag": "shells",
     "car_crash": "shells",
+    "bullet": "breaking",
+    "liver": "breaking",
 }
-_OF_CELLS = ("solids", "shells")
+_OF_CELLS = ("solids", "shells", "breaking")
 PREFIX = "simulated_"  # of the same scene beside those that move by formula
 
 
@@ -142,12 +144,13 @@ def load(
 
     made = setup(name, triangles, seed)
     count = checked_frames(frames) or made.frames
-    kept = kept_or_made(made, count, cache=cache, threads=threads, progress=progress)
-    mesh = TriMesh(kept.sequence.faces)
-    x = np.stack([kept.sequence[k] for k in range(count)])
+    sequence = kept_or_made(made, count, cache=cache, threads=threads, progress=progress).sequence
+    assert isinstance(sequence, Sequence)  # of cloth
+    mesh = TriMesh(sequence.faces)
+    x = np.stack([sequence[k] for k in range(count)])
     objects = np.zeros(x.shape[1], np.int64)
     objects[: mesh.vertex_limit] = np.maximum(mesh.components, 0)
-    return Scene(PREFIX + made.name, kept.sequence.faces, x, objects)
+    return Scene(PREFIX + made.name, sequence.faces, x, objects)
 
 
 def load_volume(
@@ -191,16 +194,32 @@ def load_volume(
     made = setup(name, cells, seed)
     count = checked_frames(frames) or made.frames
     sequence = kept_or_made(made, count, cache=cache, threads=threads, progress=progress).sequence[:count]
-    return _of_cells(PREFIX + made.name, sequence)
+    runs = (sequence,) if isinstance(sequence, Sequence) else sequence.runs
+    steps = [step for before, run in zip((None, *runs), runs) for step in _steps(before, run)]
+    return VolumeScene(PREFIX + made.name, tuple(steps))
 
 
-def _of_cells(name: str, sequence: Sequence) -> VolumeScene:
+def _steps(before: Sequence | None, sequence: Sequence) -> list[VolumeStep]:
     cells = as_cells(sequence.cells or {})
     known = VolumeMesh(cells).components
     objects = np.zeros(len(sequence[0]), np.int64)
     objects[: len(known)] = np.maximum(known, 0)
-    steps = tuple(VolumeStep(cells, a, b, objects) for a, b in pairwise(sequence))
-    return VolumeScene(name, steps)
+    steps = [VolumeStep(cells, a, b, objects) for a, b in pairwise(sequence)]
+    if before is None or sequence.past is None:
+        return steps
+    known, remove, add, first = as_cells(before.cells or {}), [], {}, 0
+    for kind, rows in known.items():
+        stay, came = _told_apart(rows, cells[kind])
+        remove.append(first + np.flatnonzero(~stay))
+        add[kind], first = cells[kind][came], first + len(rows)
+    return [VolumeStep(cells, sequence.past, sequence[0], objects, np.concatenate(remove), add), *steps]
+
+
+def _told_apart(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows before are there after, and which after are new: new ones come last."""
+    _, number = np.unique(np.concatenate((before, after)), axis=0, return_inverse=True)
+    old, new = number.ravel()[: len(before)], number.ravel()[len(before) :]
+    return np.isin(old, new), ~np.isin(new, old)
 
 
 def _maker(name: str) -> Callable[..., Setup]:

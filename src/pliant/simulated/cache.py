@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.engine.plan import Tuning
+from pliant.frames.changing import ChangingSequence
 from pliant.frames.sequence import Sequence
-from pliant.io import FileError, open_sequence, write_sequence
+from pliant.io import FileError, open_changing, open_sequence, write_sequence
+from pliant.io.mesh import TopologyError
 from pliant.io.zipped import Archive
 from pliant.runtime.caches import user_cache
 from pliant.runtime.reading import reading
@@ -27,7 +29,7 @@ _ROOMS = ("simulate", "response", "simulated", "scenes")
 class Kept(NamedTuple):
     """Frames of cloth and obstacles, what happened in them, seconds it took, and whether they were on disk."""
 
-    sequence: Sequence
+    sequence: Sequence | ChangingSequence
     rows: list[Row]
     seconds: float
     was_there: bool
@@ -92,7 +94,10 @@ def read_kept(path: Path, frames: int) -> Kept | None:
     if not path.is_file() or not _rows_of(path).is_file():
         return None
     try:
-        sequence = open_sequence(path)
+        try:
+            sequence: Sequence | ChangingSequence = open_sequence(path)
+        except TopologyError:
+            sequence = open_changing(path)
         with reading(_rows_of(path)):
             archive = Archive(_rows_of(path))
             rows, seconds = archive.array("rows"), float(archive.array("seconds"))

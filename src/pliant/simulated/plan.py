@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pliant.engine.plan import Tuning
+from pliant.frames.changing import ChangingSequence
 from pliant.frames.sequence import Frames, Sequence
 from pliant.mesh.parts import Parts, parts_from
 from pliant.mesh.space import Space
+from pliant.mesh.volumes import VolumeMesh
 from pliant.runtime.arrays import OptionError
 from pliant.simulate.cloth import Cloth
 from pliant.simulate.driven import Obstacle
+from pliant.simulate.frames import Frame
 from pliant.simulate.settings import Settings
 from pliant.simulate.simulation import Simulation
+
+
+class Run(NamedTuple):
+    """Frames with the same mesh.
+
+    first : the first of them; cells : of the solid, None of cloth
+    positions : as in ``Frame.scene``; times : s
+    data : numbers at the cells of solids, as ``Setup.numbers`` gives them
+    past : (n, 3) where vertices were in the frame before the first, new ones by ``trace_back``; None of the first run
+    """
+
+    first: Frame
+    cells: VolumeMesh | None
+    positions: Frames
+    times: list[float]
+    data: Mapping[str, Frames]
+    past: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,29 +126,36 @@ class Setup:
         """
         return [self.faces, self.x]
 
-    def sequence(
-        self, simulation: Simulation, frames: Frames, times: list[float], data: dict[str, Frames]
-    ) -> Sequence:  # fmt: skip
+    def sequence(self, simulation: Simulation, run: Run) -> Sequence:
         """Frames of everything, obstacles included.
 
         Parameters
         ----------
         simulation : pliant.simulate.Cloth, or Solid
             What they are of.
-        frames : (f, n, 3) floats, or an object with a length
-            Positions, as in ``Frame.scene``.
-        times : list of float
-            Of the frames, s.
-        data : dict of str to (f, c) floats, or an object with a length
-            Numbers at the cells of solids, as ``numbers`` gives them.
+        run : Run
 
         Returns
         -------
         Sequence
         """
         return Sequence(
-            simulation.mesh.faces, frames, times=times, name=self.name, parts=self.parts(), space=self.space
-        )
+            simulation.mesh.faces, run.positions, times=run.times, name=self.name, parts=self.parts(), space=self.space
+        )  # fmt: skip
+
+    def cells_of(self, simulation: Simulation) -> VolumeMesh | None:
+        """What the body is made of now.
+
+        Parameters
+        ----------
+        simulation : pliant.simulate.Cloth, or Solid
+
+        Returns
+        -------
+        VolumeMesh or None
+            None of cloth; the same object until it changes.
+        """
+        return None
 
     def numbers(self, simulation: Simulation) -> dict[str, np.ndarray]:
         """Numbers at cells, as they are now.
@@ -143,6 +171,22 @@ class Setup:
             None of cloth.
         """
         return {}
+
+    def without_obstacles(self, whole: Sequence | ChangingSequence) -> Sequence | ChangingSequence:
+        """Frames without the obstacles.
+
+        Parameters
+        ----------
+        whole : Sequence or ChangingSequence
+            Of what ``sequence`` made.
+
+        Returns
+        -------
+        Sequence or ChangingSequence
+        """
+        if isinstance(whole, ChangingSequence):
+            return ChangingSequence(self.alone(run) for run in whole.runs)
+        return self.alone(whole)
 
     def alone(self, whole: Sequence) -> Sequence:
         """Frames without the obstacles.

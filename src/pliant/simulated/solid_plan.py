@@ -14,7 +14,7 @@ from pliant.mesh.parts import Parts
 from pliant.mesh.volumes import VolumeMesh
 from pliant.simulate.simulation import Simulation
 from pliant.simulate.solid import Solid
-from pliant.simulated.plan import First, Setup
+from pliant.simulated.plan import First, Run, Setup
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,48 +48,77 @@ class SolidSetup(Setup):
         return [*self.cells.values(), self.x]
 
     def parts(self) -> Parts | None:
+        return self._parts(VolumeMesh(self.whole_cells).surface().faces, np.arange(len(self.x)))
+
+    def _parts(self, faces: np.ndarray, parent: np.ndarray) -> Parts | None:
+        """parent : (n,) the vertex at the start that each vertex of the solids comes from"""
         made_of = self.listed_obstacles
         names, counts = [name for name, _ in self.cloths], [count for _, count in self.cloths]
         if sum(counts) != len(self.x) or len(self.obstacles) != len(made_of):
             return None
         known = tuple(dict.fromkeys([*names, *self.obstacles]))
         places = [known.index(name) for name in (*names, *self.obstacles)]
-        of_vertex = np.repeat(places, [*counts, *(len(one.x) for one in made_of)])
-        return Parts(of_vertex[VolumeMesh(self.whole_cells).surface().faces[:, 0]].astype(np.int32), known)
+        of_start = np.repeat(places, [*counts, *(len(one.x) for one in made_of)])
+        of_vertex = np.concatenate((of_start[parent], of_start[len(self.x) :]))
+        return Parts(of_vertex[faces[:, 0]].astype(np.int32), known)
 
     @property
     def whole_cells(self) -> dict[str, np.ndarray]:
         """Cells of solids, and obstacles as shells."""
-        begin, shells = len(self.x), [self.cells.get("triangle", np.empty((0, 3), np.int64))]
+        return self._with_obstacles(self.cells, len(self.x))
+
+    def _with_obstacles(self, cells: dict[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
+        """count : vertices of the solids"""
+        begin, shells = count, [cells.get("triangle", np.empty((0, 3), np.int64))]
         for one in self.listed_obstacles:
             shells.append(one.mesh.faces + begin)
             begin += len(one.x)
-        return {**self.cells, "triangle": np.concatenate(shells)} if begin > len(self.x) else self.cells
+        return {**cells, "triangle": np.concatenate(shells)} if begin > count else cells
 
-    def sequence(
-        self, simulation: Simulation, frames: Frames, times: list[float], data: dict[str, Frames]
-    ) -> Sequence:  # fmt: skip
-        cells = self.whole_cells
-        extra = sum(map(len, cells.values())) - self.cell_count
-        before = self.cell_count - len(self.cells.get("quad", ()))  # which are numbered after triangles
-        wider: dict[str, Frames] = {name: _Wider(rows, before, extra) for name, rows in data.items()}
-        return Sequence(
-            None, frames, cells=cells, times=times, name=self.name, parts=self.parts(), space=self.space,
+    @property
+    def _shell_count(self) -> int:
+        """Of obstacles."""
+        return sum(len(one.mesh.faces) for one in self.listed_obstacles)
+
+    def sequence(self, simulation: Simulation, run: Run) -> Sequence:
+        mesh, count, extra = run.cells, len(run.first.positions), self._shell_count
+        assert mesh is not None
+        own = {kind: np.asarray(mesh.cells[kind]) for kind in VolumeMesh.type_names if len(mesh.cells[kind])}
+        cells = self._with_obstacles(own, count)
+        before = len(mesh.types) - len(own.get("quad", ()))  # quads are numbered after triangles
+        wider: dict[str, Frames] = {name: _Wider(rows, before, extra) for name, rows in run.data.items()}
+        ranks = None if mesh.ranks is None else np.arange(run.first.scene.shape[0])
+        if ranks is not None and mesh.ranks is not None:
+            ranks[: len(mesh.ranks)] = mesh.ranks
+        made = Sequence(
+            None, run.positions, cells=cells, times=run.times, name=self.name, space=self.space, ranks=ranks,
             cell_data=wider,
         )  # fmt: skip
+        parent = np.arange(count) if run.first.parent is None else run.first.parent[:count]
+        made.parts, made.past = self._parts(made.faces, parent), run.past
+        return made
+
+    def cells_of(self, simulation: Simulation) -> VolumeMesh | None:
+        assert isinstance(simulation, Solid)
+        return simulation.cells
 
     def numbers(self, simulation: Simulation) -> dict[str, np.ndarray]:
         assert isinstance(simulation, Solid)
         return simulation.cell_data()
 
     def alone(self, whole: Sequence) -> Sequence:
-        extra = whole.cell_count - self.cell_count
-        before = self.cell_count - len(self.cells.get("quad", ()))
+        obstacles, extra = sum(len(one.x) for one in self.listed_obstacles), self._shell_count
+        cells = {kind: np.asarray(rows) for kind, rows in (whole.cells or {}).items()}
+        before = whole.cell_count - extra - len(cells.get("quad", ()))
+        if extra:
+            cells["triangle"] = cells["triangle"][: len(cells["triangle"]) - extra]
+        cells = {kind: rows for kind, rows in cells.items() if len(rows)}
         data: dict[str, Frames] = {name: _Narrower(whole, name, before, extra) for name in whole.cell_data(0)}
-        frames = First(whole, len(self.x))
+        frames = First(whole, len(whole[0]) - obstacles)
         return Sequence(
-            None, frames, cells=self.cells, times=whole.times, name=whole.name, space=whole.space, cell_data=data
-        )
+            None, frames, cells=cells, times=whole.times, name=whole.name, space=whole.space, ranks=whole.ranks,
+            cell_data=data,
+        )  # fmt: skip
 
 
 def solid_setup(

@@ -57,15 +57,15 @@ def by_regions(window: Window, whole: Whole, clock: Clock, start: np.ndarray | N
             x, tangle, stale = best, at_best, _STALE
         if stale >= _STALE:
             way, stale = way + 1, 0
-        _raise(window, tangle, gap)
+        _raise(window, tangle.pairs, gap)
         x = lifted(window, whole, x + _step(window, x, tangle, way), gap, clock, 1)
     return Reached(best, int(fewest))
 
 
-def _raise(window: Window, tangle: Tangle, gap: np.ndarray) -> None:
+def _raise(window: Window, pairs: np.ndarray, gap: np.ndarray) -> None:
     """Larger gaps around what intersects something that is held; smaller ones where what is lifted meets, as in a
     narrow cleft."""
-    corners = window.mesh._faces[tangle.pairs]
+    corners = window.mesh._faces[pairs]
     against = np.asarray(window.held[corners].all(axis=2)).any(axis=-1)
     among, rows = np.unique(corners[~against]), np.unique(corners[against])
     gap[among] = np.maximum(gap[among] / _RAISE, _LEAST_LIFT)
@@ -105,15 +105,15 @@ def by_fairing(window: Window, whole: Whole, clock: Clock) -> Reached:
     radius_of = np.repeat((0, *_RINGS), 2)[1:]
     least_area = _SHRUNK * areas(window.mesh._faces, window.x).sum()
     for _ in range(_TRIES):
-        tangle = window.tangle(x)
-        if len(tangle) < fewest:
-            best, fewest = x, len(tangle)
-        if not len(tangle) or clock.is_over:
+        pairs = window.pairs(x)
+        if len(pairs) < fewest:
+            best, fewest = x, len(pairs)
+        if not len(pairs) or clock.is_over:
             break
-        _count_tries(window, tangle, tries)
+        _count_tries(window, pairs, tries)
         if tries.max() >= len(radius_of):
             break
-        _raise(window, tangle, gap)
+        _raise(window, pairs, gap)
         radius = balls(window.rings, radius_of[tries])
         x = smooth(window.rings, base, 1.0 / np.maximum(radius, 1) ** 2.0, window.held | (radius == 0))
         if areas(window.mesh._faces, x).sum() < least_area:
@@ -122,9 +122,9 @@ def by_fairing(window: Window, whole: Whole, clock: Clock) -> Reached:
     return Reached(best, int(fewest))
 
 
-def _count_tries(window: Window, tangle: Tangle, tries: np.ndarray) -> None:
+def _count_tries(window: Window, pairs: np.ndarray, tries: np.ndarray) -> None:
     """One more for each vertex of a cluster of intersecting faces than the most that any of them had; tries : (n,)"""
-    faces, pairs = window.mesh._faces, tangle.pairs
+    faces = window.mesh._faces
     label = np.arange(len(tries))
     tangled = faces[np.unique(pairs)]
     links = np.concatenate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -117,9 +118,8 @@ def _facing_away(faces: np.ndarray, x: np.ndarray, points: np.ndarray | None) ->
 # ---- what is told
 
 
-def enclosures_of(given: Given, sides: Sides) -> list[Enclosure]:
-    """The objects of outside_of, all together, and each layer; open ones as far as
-    their sides can be told."""
+def enclosures_of(given: Given, sides: Callable[[], Sides]) -> list[Enclosure]:
+    """The objects of outside_of, all together, and each layer; open ones as far as their sides can be told."""
     found, faces = [], given.mesh._faces
     if not len(faces):
         return found
@@ -136,10 +136,10 @@ def enclosures_of(given: Given, sides: Sides) -> list[Enclosure]:
         if label in given.outside_of or not (outside.any() or inside.any()):
             continue
         around = np.flatnonzero(outside), np.flatnonzero(inside)
-        if sides.solid[rows[0]] != 0:
+        if sides().solid[rows[0]] != 0:
             found.append(Enclosure(closed(own, given.x), *around, len(own)))
         else:
-            found += _guessed(own, given.x, int(sides.outward[rows[0]]), around)
+            found += _guessed(own, given.x, int(sides().outward[rows[0]]), around)
     return found
 
 

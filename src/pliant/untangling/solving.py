@@ -110,7 +110,7 @@ def _tried(window: Window, whole: Whole, limits: Limits, reached: Reached, plan:
 def _back(window: Window, limits: Limits, reached: Reached, clock: Clock, bounded: bool) -> np.ndarray:
     """What was reached, brought back; bounded: no step takes a face beyond the limits."""
     is_free, back = reached.pairs == 0, reached.x
-    for near in (NEAR, FAR):  # what is further away is not looked at on the way
+    for near in (NEAR, FAR, np.inf):  # what is further away is not looked at on the way
         back = brought_back(window, reached.x, limits, clock, Manner(not is_free, bounded, near))
         if not is_free or clock.is_over or not window.count(back):
             break

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from pliant.untangling.given import Given
 from pliant.untangling.judging import FaceAreas, Limits, areas, exponent_of, within_limits
 from pliant.untangling.lifting import Whole, facing_away
 from pliant.untangling.reference import walk
-from pliant.untangling.sides import enclosures_of, sides_checked, sides_of, wrong_side
+from pliant.untangling.sides import Sides, enclosures_of, sides_checked, sides_of, wrong_side
 from pliant.untangling.solving import solve
 from pliant.untangling.window import Window, whole_window, windows_of
 
@@ -113,9 +115,9 @@ class Untangling:
         is_fixed = self._is_fixed(hits)
         unfixable, tangled = hits[is_fixed], hits[~is_fixed]
         self._note("as given", len(tangled))
-        sides = sides_of(scaled)
-        whole = Whole(scaled.x, enclosures_of(scaled, sides), given.fixed, given.threads)
-        sides = sides._replace(cover=facing_away(scaled, whole))
+        known = cache(lambda: sides_of(scaled))  # which takes as long as a query: only where somebody asks
+        whole = Whole(scaled.x, enclosures_of(scaled, known), given.fixed, given.threads)
+        sides = cache(lambda: known()._replace(cover=facing_away(scaled, whole)))
         if given.reference is not None:
             given.require_free_reference(self._detector)
         if not len(tangled):
@@ -136,7 +138,7 @@ class Untangling:
     # ---- ways: positions, how they were reached, and what is left
 
     def _by_windows(
-        self, whole: Whole, limits: Limits, tangled: Intersections, sides: Any
+        self, whole: Whole, limits: Limits, tangled: Intersections, sides: Callable[[], Sides]
     ) -> tuple[np.ndarray, str, Intersections]:
         given = self._scaled
         windows = windows_of(given.mesh, given.x, given.fixed, sides, tangled.faces, given.threads)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -53,30 +55,54 @@ class Window:
         self.rings: Rings = rings_of(self.edges, len(x))
         self.lengths: np.ndarray = np.linalg.norm(x[self.edges[:, 1]] - x[self.edges[:, 0]], axis=1)
         self.size: np.ndarray = sizes_of(self.edges, x)
-        self.edge_faces: np.ndarray = _faces_at_edges(self.mesh._face_edges, len(self.edges))
         self.threads = threads
         self.detector: Detector = Detector(self.mesh, threads=threads)
-        self.sides: Sides  # of its vertices and faces
+        self.given_pairs: np.ndarray | None = None  # of x, where they are known
+        self._last: tuple[np.ndarray, np.ndarray] | None = None  # positions, and their pairs
+        self._told: tuple[Callable[[], Sides], np.ndarray] | None = None
+
+    @cached_property
+    def edge_faces(self) -> np.ndarray:
+        """(e, 2) int32 the first two faces at each edge, -1 where there are fewer."""
+        return _faces_at_edges(self.mesh._face_edges, len(self.edges))
+
+    @cached_property
+    def sides(self) -> Sides:
+        """Of its vertices and faces."""
+        assert self._told is not None
+        sides, faces = self._told[0](), self._told[1]
+        by_face = (column[faces] for column in (sides.solid, sides.outward, sides.cover))
+        return Sides(sides.objects[self.ids], sides.layer[self.ids], *by_face)
 
     def tangle(self, x: np.ndarray) -> Tangle:
         """What intersects at x, and can be moved."""
-        pairs = self.detector.intersections(x).faces
-        if len(pairs):
-            pairs = pairs[~self.held[self.mesh._faces[pairs]].all(axis=(1, 2))]
+        pairs = self.pairs(x)
         found = crossings_of(x, self.mesh._faces, self.edges, self.mesh._face_edges, pairs)
         contour = np.arange(len(found.edges))
         unite(found.pairs, contour)
         return Tangle(pairs, found, contour)
 
     def count(self, x: np.ndarray) -> int:
-        pairs = self.detector.intersections(x).faces
-        return int(np.count_nonzero(~self.held[self.mesh._faces[pairs]].all(axis=(1, 2))))
+        """How many pairs that is."""
+        return len(self.pairs(x))
 
-    def restricted(self, sides: Sides, faces: np.ndarray) -> Window:
-        """The same, with what is known about sides of the whole mesh; faces : ids of those of the window"""
-        by_face = (column[faces] for column in (sides.solid, sides.outward, sides.cover))
-        self.sides = Sides(sides.objects[self.ids], sides.layer[self.ids], *by_face)
+    def restricted(self, sides: Callable[[], Sides], faces: np.ndarray) -> Window:
+        """The same, with what is known about sides of the whole mesh, which is found when it is asked for; faces : ids
+        of those of the window"""
+        self._told = sides, faces
         return self
+
+    def pairs(self, x: np.ndarray) -> np.ndarray:
+        """(k, 2) faces that intersect at x, and can be moved."""
+        if self.given_pairs is not None and np.array_equal(x, self.x):
+            return self.given_pairs
+        if self._last is None or not np.array_equal(x, self._last[0]):
+            self._last = x.copy(), self.movable(self.detector.intersections(x).faces)
+        return self._last[1]
+
+    def movable(self, pairs: np.ndarray) -> np.ndarray:
+        """Of pairs of faces, (k, 2), those with a vertex that is not held."""
+        return pairs[~self.held[self.mesh._faces[pairs]].all(axis=(1, 2))]
 
 
 def part_around(window: Window, x: np.ndarray, mask: np.ndarray, near: float) -> tuple[Window, np.ndarray, np.ndarray]:
@@ -85,7 +111,11 @@ def part_around(window: Window, x: np.ndarray, mask: np.ndarray, near: float) ->
     part of it"""
     free = grow(window.rings, mask, FREE_RINGS) & ~window.held
     faces = window.mesh._faces
-    wanted = faces_near(free, near * float(np.median(window.size[free])) if free.any() else 0.0, faces, (x, window.x))
+    if near == np.inf:
+        wanted = np.ones(len(faces), bool)
+    else:
+        cell = near * float(np.median(window.size[free])) if free.any() else 0.0
+        wanted = faces_near(free, cell, faces, (x, window.x))
     ids, local = np.unique(faces[wanted], return_inverse=True)
     local = local.reshape(-1, 3).astype(np.int32)
     part = Window(local, window.ids[ids], window.x[ids], ~free[ids], window.threads)
@@ -164,22 +194,29 @@ def _merged(boxes: np.ndarray) -> np.ndarray:
 
 
 def windows_of(
-    mesh: TriMesh, x: np.ndarray, fixed: np.ndarray, sides: Sides, pairs: np.ndarray, threads: int
+    mesh: TriMesh, x: np.ndarray, fixed: np.ndarray, sides: Callable[[], Sides], pairs: np.ndarray, threads: int
 ) -> list[Window]:
-    """One for each cluster of intersecting faces."""
+    """One for each cluster of intersecting faces; pairs : (k, 2), all that intersect at x, and are not fixed"""
     corners = mesh._faces
-    low, high = x[corners].min(axis=1), x[corners].max(axis=1)
+    u, v, w = (x[corners[:, k]] for k in range(3))
+    low, high = np.minimum(u, np.minimum(v, w)).T, np.maximum(u, np.maximum(v, w)).T
     found = []
     for box in boxes_around(mesh, x, pairs):
-        faces = np.flatnonzero((low <= box[1]).all(axis=1) & (box[0] <= high).all(axis=1))
+        meets = [(low[k] <= box[1, k]) & (box[0, k] <= high[k]) for k in range(3)]
+        faces = np.flatnonzero(meets[0] & meets[1] & meets[2])
         ids, local = np.unique(corners[faces], return_inverse=True)
         inside = ((x[ids] > box[0]) & (x[ids] < box[1])).all(axis=1)
         window = Window(local.reshape(-1, 3).astype(np.int32), ids, x[ids], fixed[ids] | ~inside, threads)
+        place = np.full(len(corners), -1)
+        place[faces] = np.arange(len(faces))
+        window.given_pairs = window.movable(place[pairs[(place[pairs] >= 0).all(axis=1)]])
         found.append(window.restricted(sides, faces))
     return found
 
 
-def whole_window(mesh: TriMesh, x: np.ndarray, fixed: np.ndarray, sides: Sides | None, threads: int) -> Window:
+def whole_window(
+    mesh: TriMesh, x: np.ndarray, fixed: np.ndarray, sides: Callable[[], Sides] | None, threads: int
+) -> Window:
     """The whole mesh, and nothing held but what is fixed."""
     window = Window(mesh._faces, np.arange(len(x)), x, fixed, threads)
     return window if sides is None else window.restricted(sides, np.arange(len(mesh._faces)))

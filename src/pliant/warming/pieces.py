@@ -29,7 +29,7 @@ def _with_trees() -> Iterator[None]:
         direct.SMALL = before
 
 
-def _cloth(triangles: int = 60, frames: int = 2) -> Sequence:
+def _cloth(triangles: int = 40, frames: int = 2) -> Sequence:
     scene = pliant.scenes.load("twisted_cloth", triangles, frames)
     return Sequence(scene.faces, scene.frames, objects=scene.objects)
 
@@ -127,7 +127,7 @@ def untangle() -> None:
 def simulate() -> None:
     resolve()
     with _with_trees():
-        for _ in pliant.simulated.setup("cloth_ball", 200).begin().frames(3):
+        for _ in pliant.simulated.setup("cloth_ball", 200).begin().frames(2):
             pass
 
 

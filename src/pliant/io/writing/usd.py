@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ def write_usd(
     counts: np.ndarray | None = None,
     space: Space | None = None,
     numbers: Iterable[dict[str, np.ndarray]] | None = None,
+    meshes: Sequence[tuple[float, np.ndarray]] = (),
 ) -> None:
     """Coordinates are rounded to float32.
 
@@ -31,6 +32,7 @@ def write_usd(
     colours : (m, 3) uint8 of the faces; counts : (m,) a number for each, the primvar "collisions"
     space : which axis points up, and how long a unit is; coordinates are written as they are
     numbers : for each frame, {name: (m,)} of the faces, primvars; names are made ones that USD takes
+    meshes : times, and faces from each of them on, where they change; the first are those of the first frame
     """
     pxr = pxr_for(path)
     # A layer is saved where it was made: path is one that gets its name later.
@@ -43,8 +45,11 @@ def write_usd(
     mesh = pxr.UsdGeom.Mesh.Define(stage, "/mesh")
     stage.SetDefaultPrim(mesh.GetPrim())
     mesh.CreateSubdivisionSchemeAttr(pxr.UsdGeom.Tokens.none)
-    mesh.CreateFaceVertexCountsAttr(pxr.Vt.IntArray.FromNumpy(np.full(len(faces), 3, np.int32)))
-    mesh.CreateFaceVertexIndicesAttr(pxr.Vt.IntArray.FromNumpy(faces.reshape(-1).astype(np.int32)))
+    sizes, corners = mesh.CreateFaceVertexCountsAttr(), mesh.CreateFaceVertexIndicesAttr()
+    for time, of_mesh in meshes if len(meshes) > 1 else ((None, faces),):
+        code = pxr.Usd.TimeCode.Default() if time is None else time * _CODES_PER_SECOND
+        sizes.Set(pxr.Vt.IntArray.FromNumpy(np.full(len(of_mesh), 3, np.int32)), code)
+        corners.Set(pxr.Vt.IntArray.FromNumpy(of_mesh.reshape(-1).astype(np.int32)), code)
     points = mesh.CreatePointsAttr()
     if times is None:
         points.Set(_vectors(pxr, next(iter(frames))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
@@ -17,28 +17,34 @@ if TYPE_CHECKING:
 _NUMBER = {name: number for number, (name, _) in MIXED.items()}
 
 
-def write_xdmf(file: IO[bytes], sequence: Sequence, cells: Mapping[str, Any]) -> None:
-    """Cells are written once, with the first step, and later steps have those."""
+def write_xdmf(file: IO[bytes], runs: Iterable[tuple[Sequence, Mapping[str, Any]]]) -> None:
+    """Runs of frames with the same cells, which are written once, with the first step; later steps have those."""
     file.write(b'<?xml version="1.0"?>\n<Xdmf Version="3.0">\n<Domain>\n')
     file.write(b'<Grid Name="series" GridType="Collection" CollectionType="Temporal">\n')
-    for frame, x in enumerate(sequence):
-        file.write(f'<Grid Name="frame {frame}" GridType="Uniform">\n'.encode())
-        file.write(f'<Time Value="{float(sequence.times[frame])!r}"/>\n'.encode())
-        if frame == 0:
-            _write_topology(file, cells)
-        file.write(b'<Geometry GeometryType="XYZ">\n')
-        file.write(f'<DataItem Dimensions="{len(x)} 3" NumberType="Float" Precision="8" Format="XML">\n'.encode())
-        file.writelines(f"{a!r} {b!r} {c!r}\n".encode() for a, b, c in x.tolist())
-        file.write(b"</DataItem>\n</Geometry>\n")
-        for name, values in sequence.cell_data(frame).items():
-            file.write(f'<Attribute Name={quoteattr(name)} AttributeType="Scalar" Center="Cell">\n'.encode())
-            file.write(
-                f'<DataItem Dimensions="{len(values)}" NumberType="Float" Precision="8" Format="XML">\n'.encode()
-            )
-            file.writelines(f"{a!r}\n".encode() for a in values.tolist())
-            file.write(b"</DataItem>\n</Attribute>\n")
-        file.write(b"</Grid>\n")
+    count = 0
+    for sequence, cells in runs:
+        for frame in range(len(sequence)):
+            file.write(f'<Grid Name="frame {count}" GridType="Uniform">\n'.encode())
+            _write_frame(file, sequence, frame, cells)
+            count += 1
     file.write(b"</Grid>\n</Domain>\n</Xdmf>\n")
+
+
+def _write_frame(file: IO[bytes], sequence: Sequence, frame: int, cells: Mapping[str, Any]) -> None:
+    x = sequence[frame]
+    file.write(f'<Time Value="{float(sequence.times[frame])!r}"/>\n'.encode())
+    if frame == 0:
+        _write_topology(file, cells)
+    file.write(b'<Geometry GeometryType="XYZ">\n')
+    file.write(f'<DataItem Dimensions="{len(x)} 3" NumberType="Float" Precision="8" Format="XML">\n'.encode())
+    file.writelines(f"{a!r} {b!r} {c!r}\n".encode() for a, b, c in x.tolist())
+    file.write(b"</DataItem>\n</Geometry>\n")
+    for name, values in sequence.cell_data(frame).items():
+        file.write(f'<Attribute Name={quoteattr(name)} AttributeType="Scalar" Center="Cell">\n'.encode())
+        file.write(f'<DataItem Dimensions="{len(values)}" NumberType="Float" Precision="8" Format="XML">\n'.encode())
+        file.writelines(f"{a!r}\n".encode() for a in values.tolist())
+        file.write(b"</DataItem>\n</Attribute>\n")
+    file.write(b"</Grid>\n")
 
 
 def _write_topology(file: IO[bytes], cells: Mapping[str, Any]) -> None:

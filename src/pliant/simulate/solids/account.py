@@ -53,7 +53,7 @@ class SolidAccount:
 
     def close(self, ended: Ended) -> Closed:
         mass, n = self._body.mass, len(self._body.mass)
-        own = np.ascontiguousarray(ended.resolved.positions[:n])
+        own = np.array(ended.resolved.positions[:n])
         before = self._stored(np.ascontiguousarray(ended.x0[:n]), ended.seconds)
         after, force = self._stored(own, ended.seconds), np.zeros((n, 3))
         for term in self._body.terms:

@@ -14,6 +14,7 @@ from pliant.runtime.threads import ThreadPool
 from pliant.simulate.rows import Rows, rows_of
 from pliant.simulate.scene import of_vertices
 from pliant.simulate.settings import Settings
+from pliant.simulate.solids.changing.cauchy import cell_stresses
 from pliant.simulate.solids.materials import LAWS, SolidMaterial, solid_material_of
 from pliant.simulate.solids.quadrature import InvertedCellError, lumped_mass, points_of
 from pliant.simulate.solids.shells import shell_constants, shell_mass, shells_of
@@ -50,10 +51,27 @@ class Physics(NamedTuple):
         if self.cells is not None:
             parts.append(np.maximum.reduceat(self.cells.plastic.strain, self.cells.solids.points.start[:-1]))
         if self.shells is not None:
-            made = self.shells.shells
-            of_elements = np.maximum.reduceat(self.shells.plastic.equivalent.max(axis=1), made.start[:-1])
-            parts.append(of_vertices(made.cell[:, None], of_elements, int(made.cell.max()) + 1))
+            of_points = self.shells.plastic.equivalent.max(axis=1)
+            parts.append(self._of_shells(np.maximum.reduceat(of_points, self.shells.shells.start[:-1])))
         return np.concatenate(parts)
+
+    def stress(self, x: np.ndarray) -> np.ndarray:
+        """(c,) of von Mises, at x, (n, 3): of solids, of the mean of Cauchy's stress over the cell; of shells, the
+        largest of their points and layers."""
+        parts = []
+        if self.cells is not None:
+            stress = cell_stresses(self.cells.solids, self.cells.plastic, x, self.cells._pool)
+            shear = stress - np.eye(3) * (np.trace(stress, axis1=1, axis2=2) / 3.0)[:, None, None]
+            parts.append(np.sqrt(1.5 * (shear**2).sum(axis=(1, 2))))
+        if self.shells is not None:
+            parts.append(self._of_shells(self.shells.stresses(x).max(axis=1)))
+        return np.concatenate(parts)
+
+    def _of_shells(self, of_elements: np.ndarray) -> np.ndarray:
+        """(s,) the largest of the elements of each shell."""
+        assert self.shells is not None
+        cell = self.shells.shells.cell
+        return of_vertices(cell[:, None], of_elements, int(cell.max()) + 1)
 
 
 def part_of(mesh: VolumeMesh, is_shell: bool) -> VolumeMesh:

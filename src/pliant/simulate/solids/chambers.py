@@ -90,7 +90,8 @@ def _scaled(given: Amount, name: str, most: float, scale: float) -> Amount:
     """In the units of the simulation."""
 
     def at(time: float) -> float:
-        return scale * as_number(given(time) if callable(given) else given, name, -most, most)
+        least = 0.0 if name == "gas" else -most
+        return scale * as_number(given(time) if callable(given) else given, name, least, most)
 
     return at
 

@@ -17,7 +17,10 @@ from pliant.runtime.arrays import MeshError
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.solids.explicit_bounds import Stiff, longest_step
 
-SAFETY = 0.9  # of the longest stable step: elements get stiffer within some steps, where they are compressed
+# Of the longest stable step. Elements get stiffer within some steps, where they are compressed; and where a front of
+# plastic flow passes through cells, steps make energy, by the square of their length: of bars of steel and copper that
+# hit a wall at 20 to 300 m/s, up to 1.5 % of what they had with 0.9, 0.9 with this, 0.4 with 0.45.
+SAFETY = 0.65
 _CHECKED = 64  # steps after which the longest one is computed again: it takes as long as some ten of them
 
 
@@ -109,7 +112,7 @@ class Explicit:
         path : callable, optional
             ``path(time, x)`` writes where driven vertices are, so many seconds after the start, into x.
         step : float, optional
-            Length of the steps, at most; 0.9 of the longest stable one where none is given.
+            Length of the steps, at most; 0.65 of the longest stable one where none is given.
 
         Yields
         ------
@@ -163,7 +166,7 @@ def lengths(stable: Callable[[], float], seconds: float, step: float | None) -> 
     """Equal steps that make up so many seconds; what is stable is asked for again after some of them.
 
     stable : s, the longest stable step where everything is when the next length is asked for
-    step : s, of the steps, at most; 0.9 of the longest stable one where none is given
+    step : s, of the steps, at most; 0.65 of the longest stable one where none is given
 
     Yields
     ------

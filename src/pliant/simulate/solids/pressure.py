@@ -21,6 +21,7 @@ from pliant.runtime.arrays import MeshError, OptionError, as_number
 from pliant.simulate.rows import Rows
 
 Amount = float | Callable[[float], float]
+_MOST = float(np.finfo(np.float64).max)
 
 
 class OpenChamberError(MeshError):
@@ -65,7 +66,7 @@ class Pressure:
             self._faces = self._faces[:, ::-1].copy()
         self._diagonal, self._is_gas = rows.diagonal, gas is not None
         self._given = gas if pressure is None else pressure
-        self._ambient = as_number(ambient, "ambient", 0.0, 1e12) if self._is_gas else 0.0
+        self._ambient = as_number(ambient, "ambient", 0.0, _MOST) if self._is_gas else 0.0
         self._x, self._amount = x, 0.0
         self.at(0.0)
 
@@ -73,9 +74,9 @@ class Pressure:
         """What is inside at the end of the next step, s."""
         given = self._given
         name = "gas" if self._is_gas else "pressure"
-        self._amount = as_number(given(time) if callable(given) else given, name, -1e15, 1e15)
-        if self._is_gas and self._amount < 0.0:
-            raise OptionError(f"gas={self._amount:g} J must not be negative")
+        # What users give has its ranges in SI units, in ``chambers``: here it may be in any.
+        least = 0.0 if self._is_gas else -_MOST
+        self._amount = as_number(given(time) if callable(given) else given, name, least, _MOST)
 
     def volume(self, x: np.ndarray) -> float:
         """m3, at positions x, (n, 3); negative where the chamber is inside out."""

@@ -15,7 +15,7 @@ from pliant.simulate.air import Air
 from pliant.simulate.links import no_links
 from pliant.simulate.model import Model, inverse_mass_of, resolver_of, rubbing_of, wind_of
 from pliant.simulate.scene import Scene
-from pliant.simulate.settings import ADAPTIVE, Settings
+from pliant.simulate.settings import ADAPTIVE, OF_SOLIDS, Settings
 from pliant.simulate.solids.account import SolidAccount
 from pliant.simulate.solids.building import Physics
 from pliant.simulate.solids.explicit_account import ExplicitAccount
@@ -64,7 +64,8 @@ def model_of(
     stiffness[: len(physics.mass)] = physics.stiffness
     rubbing = rubbing_of(scene, thickness, stiffness, np.empty((0, 2), np.int64))
     body = Body(physics.mass, physics.rows, (*terms, *loads), lasting=terms, loads=loads)
-    return Model(body, scene, no_links(), rubbing, gravity, physics.edge, settings)
+    effort = settings.effort(OF_SOLIDS)
+    return Model(body, scene, no_links(), rubbing, gravity, physics.edge, settings, effort)
 
 
 def stepper_of(

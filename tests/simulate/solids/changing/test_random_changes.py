@@ -26,10 +26,10 @@ def carried_over_whatever_the_size(monkeypatch):
 
 
 class Breaker:
-    """A body that is broken at random, and what has to stay as it is."""
+    """A body that is broken at random, and what has to stay as it is. reach : about, of the blades that cut it"""
 
-    def __init__(self, seed, tetra):
-        self.rng = np.random.default_rng(seed)
+    def __init__(self, seed, tetra, reach):
+        self.reach, self.rng = reach, np.random.default_rng(seed)
         self.body, self.points = body_of(*mixed(bend=0.02, tetra=tetra), seed=seed)
         self.past = self.body.x - STEP * self.body.v
         self.breaking, self.made = Breaking(), dict.fromkeys(("fracture", "erosion", "merge", "cut"), 0)
@@ -51,7 +51,7 @@ class Breaker:
             return Loads(gone=gone)
         if kind == "merge":
             return Loads(force=rng.random(len(body.x)), merging=(0.2, 0.05))
-        a, way, along = rng.uniform((0, 0, 0), (3, 1, 1)), *rng.normal(size=(2, 3))
+        a, way, along = rng.uniform((0, 0, 0), (3, 1, 1)), *self.reach * rng.normal(size=(2, 3))
         return Loads(swept=np.array([[a, a + way, a + along], [a + way, a + along, a + way + along]]))
 
     def run(self, kind):
@@ -103,9 +103,9 @@ class Breaker:
 KINDS = ("fracture", "erosion", "merge", "cut")
 
 
-def run_changes(count, seed, tetra, every, shares):
+def run_changes(count, seed, tetra, every, shares, reach=1.0):
     """shares : of the kinds; returns the breaker, contacts that only fresh pairs have, and pairs that came apart"""
-    breaker, touching, apart, step = Breaker(seed, tetra), 0, 0, 0
+    breaker, touching, apart, step = Breaker(seed, tetra, reach), 0, 0, 0
     while step < count:
         if not breaker.run(str(breaker.rng.choice(KINDS, p=shares))):
             continue
@@ -128,7 +128,10 @@ def test_a_few_changes():
 
 @pytest.mark.long
 def test_a_thousand_changes():
-    breaker, touching, apart = run_changes(1000, seed=2, tetra=5, every=20, shares=(0.4, 0.05, 0.35, 0.2))
+    # With blades as long as the body, cells were divided until there were hundreds of thousands.
+    breaker, touching, apart = run_changes(
+        1000, seed=2, tetra=5, every=25, shares=(0.4, 0.05, 0.35, 0.2), reach=0.15
+    )  # fmt: skip
     assert min(breaker.made.values()) > 30, breaker.made
     assert touching > 1000
     assert apart > 10000

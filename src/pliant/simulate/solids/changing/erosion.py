@@ -15,8 +15,14 @@ def worn_out(points: Points, strain: np.ndarray, limit: np.ndarray) -> np.ndarra
     strain : (p,), of the points
     limit : (c,), infinite for cells that last
     """
-    total = np.bincount(points.cell, strain * points.volume, minlength=len(limit))
-    return total > limit * np.bincount(points.cell, points.volume, minlength=len(limit))
+    return worn(points, strain, len(limit)) > limit
+
+
+def worn(points: Points, strain: np.ndarray, count: int) -> np.ndarray:
+    """(c,) mean over each of so many cells of a strain at their points, (p,)."""
+    total = np.bincount(points.cell, strain * points.volume, minlength=count)
+    volume = np.bincount(points.cell, points.volume, minlength=count)
+    return np.divide(total, volume, out=np.zeros(count), where=volume > 0.0)
 
 
 def eroded(body: Body, gone: np.ndarray) -> Changed | None:

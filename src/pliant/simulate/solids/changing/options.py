@@ -70,6 +70,9 @@ class Fracture:
         How near, in units of length. Default: twice the gap that the solid keeps.
     blades : Blade or several
         What cuts tetrahedra; other cells part where their faces lie in the way of a blade.
+    interval : float
+        Seconds from one search for what erodes or fails to the next one; default: after every step, which in explicit
+        ones of 1e-8 s may take longer than they do.
     """
 
     failure_stress: Any = None
@@ -77,6 +80,7 @@ class Fracture:
     merging_force: float = np.inf
     merging_distance: float | None = None
     blades: Blade | Sequence[Blade] = ()
+    interval: float = 0.0
 
     def __post_init__(self) -> None:
         blades = (self.blades,) if isinstance(self.blades, Blade) else tuple(self.blades)
@@ -85,8 +89,23 @@ class Fracture:
                 raise OptionError(f"blades must be of pliant.simulate.Blade, not {blade!r}")
         object.__setattr__(self, "blades", blades)
         as_number(self.merging_force, "merging_force", 0.0, np.inf)
+        as_number(self.interval, "interval", 0.0, 1e6)
         if self.merging_distance is not None:
             as_number(self.merging_distance, "merging_distance", 1e-12, 1e6)
+
+    def is_due(self, begin: float, end: float) -> bool:
+        """Whether a step from one time to another ends with a search for what erodes or fails.
+
+        Parameters
+        ----------
+        begin, end : float
+            s
+
+        Returns
+        -------
+        bool
+        """
+        return self.interval == 0.0 or end // self.interval > begin // self.interval
 
 
 class Thresholds(NamedTuple):

@@ -18,7 +18,7 @@ from pliant.simulate.solids.building import Physics, _materials_of
 from pliant.simulate.solids.changing.body import Body, Changed, corner_masses
 from pliant.simulate.solids.changing.breaking import Breaking, Loads
 from pliant.simulate.solids.changing.cauchy import cell_stresses
-from pliant.simulate.solids.changing.erosion import worn_out
+from pliant.simulate.solids.changing.erosion import worn, worn_out
 from pliant.simulate.solids.changing.opening import opened
 from pliant.simulate.solids.changing.options import Fracture, Thresholds, swept_in, thresholds_of
 from pliant.simulate.solids.quadrature import Points
@@ -131,6 +131,14 @@ class Changing:
         new = self.physics(points, stiffness, physics.edge, pool)
         return Broken(made, new, body.x, body.v, plastic, past, np.unique(copies))
 
+    def damage(self, cells: SolidStep, x: np.ndarray, pool: ThreadPool) -> np.ndarray:
+        """(c,) the part of what it takes to split or to erode that each cell is at, at x, (n, 3): tension by failure
+        stress, or plastic strain by that of erosion, whichever is more; 0 where it does neither."""
+        origin, points = self.made.origin, cells.solids.points
+        tension = np.linalg.eigvalsh(cell_stresses(cells.solids, cells.plastic, x, pool))[:, 2]
+        strain = worn(points, cells.plastic.strain, len(origin))
+        return np.maximum(0.0, np.maximum(tension / self._at.failure[origin], strain / self._at.erosion[origin]))
+
     def physics(self, points: Points, stiffness: np.ndarray, edge: float, pool: ThreadPool) -> Physics:
         """Of what is made, with these points of integration."""
         made, was = self.made, self._solids
@@ -147,9 +155,10 @@ class Changing:
         origin, at = self.made.origin, self._at
         failure, erosion = at.failure[origin], at.erosion[origin]
         stress = gone = force = None
-        if np.isfinite(failure).any():
+        is_due = self._options.is_due(moment.begin, moment.end)
+        if is_due and np.isfinite(failure).any():
             stress = cell_stresses(cells.solids, cells.plastic, moment.x, pool)
-        if np.isfinite(erosion).any():
+        if is_due and np.isfinite(erosion).any():
             gone = worn_out(cells.solids.points, cells.plastic.strain, erosion)
             gone = gone if gone.any() else None
         if at.merging is not None and moment.force is not None:

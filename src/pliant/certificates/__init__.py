@@ -1,0 +1,1 @@
+"""Certificates: why a result is true, in a file that anybody can check."""
