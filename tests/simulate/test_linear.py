@@ -13,7 +13,7 @@ from pliant.simulate.bending import bending_of
 from pliant.simulate.coarse import prepare_levels
 from pliant.simulate.levels import levels_of
 from pliant.simulate.linear import System
-from pliant.simulate.links import Links, joined, no_links, springs_of
+from pliant.simulate.links import Links, PullingLinks, joined, no_links, springs_of
 from pliant.simulate.membrane import MembraneStep, membrane_of
 from pliant.simulate.multilevel import _solve, _solve_shared, _start, room_for, solve_multilevel
 from tests.simulate.sheets import sheet
@@ -47,6 +47,7 @@ def system(cells: int, link_count: int = 0, pinned: int = 3) -> System:
     free = np.ones(n, bool)
     free[rng.choice(n, pinned, replace=False)] = False
     links = joined([contact_links(n, link_count, rng)]) if link_count else no_links()
+    links = PullingLinks(links.vertices, links.weights, links.matrix)
     return System(rows, blocks, bending.rows, 1.05 * bending.values, 100.0, links, free)
 
 

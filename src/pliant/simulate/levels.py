@@ -67,13 +67,13 @@ def levels_of(rows: Rows, bend_rows: Rows, bend: tuple[np.ndarray, np.ndarray], 
     for _ in range(LEVELS):
         hats, count = _hats(rows, free)
         coarse, products, mirror, bend = _coarse_rows(rows, bend_of, bend, hats, count)
-        buffers = np.zeros((3, count, WIDTH))
         blocks, inverse = np.zeros((len(coarse.columns), BLOCK), np.float32), np.zeros((count, 6))
-        touched = np.empty(4 * int(np.diff(hats.start).max(initial=0)), np.int64)
+        x, r, left = np.zeros((3, count, WIDTH))
+        most = 4 * int(np.diff(hats.start).max(initial=0))
         levels.append(
             Level(
-                hats, _transposed(hats, count), coarse, blocks, *bend, products, mirror, inverse, *buffers, touched,
-                np.empty(len(touched)),
+                hats, _transposed(hats, count), coarse, blocks, bend[0], bend[1], products, mirror, inverse, x, r, left,
+                np.empty(most, np.int64), np.empty(most),
             )
         )  # fmt: skip
         rows = bend_of = coarse
