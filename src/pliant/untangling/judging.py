@@ -55,8 +55,10 @@ def longest(ways: np.ndarray) -> float:
 
 def areas(faces: np.ndarray, x: np.ndarray) -> np.ndarray:
     """(m,)"""
-    u = x[faces[:, 0]]
-    return 0.5 * np.linalg.norm(np.cross(x[faces[:, 1]] - u, x[faces[:, 2]] - u), axis=1)
+    u, v, w = (x[faces[:, k]].T for k in range(3))
+    (a, b, c), (d, e, f) = v - u, w - u
+    n = b * f - c * e, c * d - a * f, a * e - b * d  # by columns: np.cross takes three times as long
+    return np.asarray(0.5 * np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]))
 
 
 def within_limits(faces: np.ndarray, before: np.ndarray, after: np.ndarray, limits: Limits) -> np.ndarray:

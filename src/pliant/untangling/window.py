@@ -125,10 +125,10 @@ def part_around(window: Window, x: np.ndarray, mask: np.ndarray, near: float) ->
 def sizes_of(edges: np.ndarray, x: np.ndarray) -> np.ndarray:
     """(n,) the unit of lengths at each vertex; of vertices without edges the smallest number that is not zero."""
     length = np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1)
-    total, count, least = np.zeros(len(x)), np.zeros(len(x)), np.full(len(x), np.inf)
+    ends = edges.T.ravel()
+    total, count = np.bincount(ends, np.tile(length, 2), len(x)), np.bincount(ends, minlength=len(x))
+    least = np.full(len(x), np.inf)
     for end in range(2):
-        np.add.at(total, edges[:, end], length)
-        np.add.at(count, edges[:, end], 1)
         np.minimum.at(least, edges[:, end], length)
     mean = total / np.maximum(count, 1)
     typical = float(length.mean()) if len(length) else 1.0
