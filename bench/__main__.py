@@ -21,7 +21,9 @@ OF_PAPER_000 = {
 }  # fmt: skip
 OF_PAPER_002 = {"advancement": "advancement"}
 OF_PAPER_003 = {"characters": "characters", "truth": "truth"}
-OF_PAPER_004 = {"volumes": "volumes", "changes": "changes", "figure3": "figure3"}
+OF_PAPER_004 = {
+    "volumes": "volumes", "changes": "changes", "figure3": "figure3", "simulated_volumes": "simulated_volumes",
+}  # fmt: skip
 PARTS = OURS | OF_PAPER_000 | OF_PAPER_002 | OF_PAPER_003 | OF_PAPER_004
 DEFAULT = ("peers", "filters")
 

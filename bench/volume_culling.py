@@ -72,9 +72,11 @@ def _walk(sink: AllContacts, step: Volume, plan: Plan, with_bounds: bool = True)
     walk(scene, lambda: fitted, plan, [sink], pool, Tally())
 
 
-def culling(steps: dict[str, list[Volume]], unculled: dict[str, tuple[int, int]], options: Options) -> None:
+def culling(
+    steps: dict[str, list[Volume]], unculled: dict[str, tuple[int, int]], options: Options, part: str = "volumes"
+) -> None:
     report = Report(
-        "volumes",
+        part,
         "Paper 004, Tables II and III: elementary tests of all steps, with one culling after the other, 16-DOPs, "
         "dynamic assignment (paper: octopi B 2.23% of A,\nC 0.42% of B; car crash 1.96% and 29.61%)",
         "scene, culling, VF, EE, total, of A, of the row before",

@@ -36,20 +36,20 @@ SHELLS = 1_200_000
 def volumes(options: Options) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # inverted cells are what some of these scenes are about
-        _load_kernels()
+        load_kernels()
         steps = {name: volume_steps(name, options.triangles) for name in PAPER_004}
-        unculled = _methods(steps, options)
-        _costs(steps, options)
+        unculled = methods(steps, options)
+        costs(steps, options)
         culling({name: steps[name] for name in ("octopi", "car_crash")}, unculled, options)
         _assignments(steps, options)
-        _interior(steps["bullet"], options)
+        inside("bullet", steps["bullet"], options)
         axes(steps, options)
         flips(options)
         if options.scale:
             _scale(options)
 
 
-def _load_kernels() -> None:
+def load_kernels() -> None:
     """Every method once on few cells, so that no time below is the compiler's."""
     for name in ("airbag", "liver"):
         step = volume_steps(name, 200)[-1]
@@ -60,10 +60,10 @@ def _load_kernels() -> None:
         _ask(step, interior=False)
 
 
-def _methods(steps: dict[str, list[Volume]], options: Options) -> dict[str, tuple[int, int]]:
-    """Table I; returns how many VF and EE tests NavCCD makes."""
+def methods(steps: dict[str, list[Volume]], options: Options, part: str = "volumes") -> dict[str, tuple[int, int]]:
+    """Table I; returns how many VF and EE tests NavCCD makes. steps : by names that begin with those of the paper"""
     report = Report(
-        "volumes",
+        part,
         f"Paper 004, Table I: milliseconds of ccd in one thread (time of the processor, mean over steps, best of "
         f"{options.repeats}), and how many times as long\nthe others take, run once; elementary tests of all steps, "
         "ours as a share of NavCCD's (in brackets: in the paper), and the contacts, below which no exact method gets",
@@ -72,7 +72,8 @@ def _methods(steps: dict[str, list[Volume]], options: Options) -> dict[str, tupl
         options.save,
     )
     unculled = {}
-    for name, published in PAPER_004.items():
+    for name in steps:
+        published = PAPER_004[name.split()[0]]
         timed = _around(steps[name], options)
         hashes = {other: _hashes(t) for other, t in timed.items()}
         if len(set(hashes.values())) > 1:
@@ -125,9 +126,9 @@ def _pairs_in(timed: Timed, name: str) -> int:
     return sum(stage.pairs_in for contacts in timed.result for stage in contacts.stages if stage.name == name)
 
 
-def _costs(steps: dict[str, list[Volume]], options: Options) -> None:
+def costs(steps: dict[str, list[Volume]], options: Options, part: str = "volumes") -> None:
     report = Report(
-        "volumes",
+        part,
         "Paper 004, Figure 11: percent of the time of ccd, one thread, the fastest of some runs, mesh kept; update: "
         "bounds and hierarchy together (paper: 2.5 to 7.6)",
         "scene, " + ", ".join(COSTS) + ", rest, update",
@@ -184,10 +185,10 @@ def _assignments(steps: dict[str, list[Volume]], options: Options) -> None:
     report.show()
 
 
-def _interior(cases: list[Volume], options: Options) -> None:
+def inside(name: str, cases: list[Volume], options: Options, part: str = "volumes") -> None:
     report = Report(
-        "volumes",
-        f"All features of the cells of bullet, and those of its boundary only: milliseconds of ccd, best of "
+        part,
+        f"All features of the cells of {name}, and those of its boundary only: milliseconds of ccd, best of "
         f"{max(15, options.repeats)} interleaved (paper 004: 3.2 times as long in one thread, 1.3 with four)",
         "threads, all, boundary, ratio, contacts, of the boundary",
         options.save,

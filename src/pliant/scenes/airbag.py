@@ -45,7 +45,7 @@ def _bag(nu: int, nv: int, frames: int, rng: np.random.Generator) -> Part:
     x = np.empty((frames, len(flat), 3))
     for k in range(frames):
         opened = 0.35 + 0.35 * edge * k
-        along, height, direction = _folded(flat[:, 0], opened)
+        along, height, direction = folded(flat[:, 0], opened)
         disc = rounded(flat, 0.8)
         room = edge * (0.3 * side + 0.35 * np.sin(0.3 * k + 2 * wrinkle) * np.abs(side)) * np.minimum(1, 4 * inside)
         puff = min(0.45, 0.16 + 0.35 * edge * k) * side * np.maximum(1 - (flat[:, 0] / (opened + 0.1)) ** 2, 0)
@@ -56,14 +56,16 @@ def _bag(nu: int, nv: int, frames: int, rng: np.random.Generator) -> Part:
     return Part({"quad": np.concatenate([quads, below[quads][:, ::-1]])}, x)
 
 
-def _folded(u: np.ndarray, opened: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def folded(
+    u: np.ndarray, opened: float, folds: int = FOLDS, most: float = SWING
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where places u (n,) from -1 to 1 across the bag are, and which way it goes there: x, z, angle (n,) each.
 
     Its direction, not its height, is a sine of arc length: it keeps its length however deep the folds are.
     """
     fine = np.linspace(-1, 1, 4001)
-    swing = 0.35 + (SWING - 0.35) * smoothstep(np.abs(fine), opened - 0.3, opened)
-    direction = swing * np.sin(math.pi * FOLDS * fine)
+    swing = 0.35 + (most - 0.35) * smoothstep(np.abs(fine), opened - 0.3, opened)
+    direction = swing * np.sin(math.pi * folds * fine)
     x, z = (integral(v, fine[1] - fine[0]) for v in (np.cos(direction), np.sin(direction)))
     x, z = x - x[len(x) // 2], z - z[len(z) // 2]
     return np.interp(u, fine, x), np.interp(u, fine, z), np.interp(u, fine, direction)

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.scenes.airbag import wheel_parts
+from pliant.scenes.airbag import folded, wheel_parts
 from pliant.scenes.lattices import box_shell, quad_grid, rounded
+from pliant.scenes.shapes import smoothstep
 from pliant.simulate.driven import Obstacle
 from pliant.simulate.solids.chambers import AMBIENT, Chamber
 from pliant.simulate.solids.materials import SOLID_MATERIALS
@@ -60,15 +61,22 @@ def car_crash(cells: int = 60_000, seed: int = 0) -> SolidSetup:
 
 
 _BAG = 0.35  # half width, m
+_WHEEL = 0.28  # m, of which its rim has 0.6
 _FILLED = 0.03  # s, until all gas is in it
-_GAS = 1.3 * AMBIENT * 0.05  # J, absolute pressure times volume, then
+_GAS = 1.2 * AMBIENT * 0.035  # J, absolute pressure times volume, then
+_LAYERS = 0.004  # m, from the middle of the bag to each of its layers
+_OPEN, _FOLDS, _CELLS = 0.35, 7, 7  # part of the width that is not folded, folds, and cells in each of them at least
+_SWING = 1.8  # of the direction of a folded layer, in radians
+_MOUTH = 0.06  # m, its radius
+_CUP = 0.04  # m, how much deeper the mouth is than what is around it: the bag lies on the rim, and bends round it
+_GAP = 0.006  # m, to the wheel
 
 
 def airbag(cells: int = 9_100, seed: int = 0) -> SolidSetup:
-    """An airbag of coated fabric that a gas inflates against a steering wheel (Airbag of paper 004).
+    """A folded airbag of coated fabric that a gas inflates against a steering wheel (Airbag of paper 004).
 
-    Two flat layers that are sewn together at their rim, 0.7 m wide; the lower one is held at its mouth, above the hub.
-    The wheel is rigid. In the paper the bag is folded.
+    Two layers that are sewn together at their rim, 0.7 m wide and folded on both sides of the middle; the lower one is
+    held at its mouth, which is below the rim of the wheel. The wheel is rigid.
     """
     wheel = wheel_parts(max(60, round(0.15 * cells)))
     left = max(50, cells - sum(len(quads) for quads, _ in wheel))
@@ -78,20 +86,21 @@ def airbag(cells: int = 9_100, seed: int = 0) -> SolidSetup:
     on_rim = (np.abs(uv) == 1).any(axis=1)
     below = np.arange(len(uv))
     below[~on_rim] = len(uv) + np.arange(np.count_nonzero(~on_rim))
-    flat = _BAG * rounded(np.concatenate([uv, uv[~on_rim]]), 0.8)
-    side = np.repeat([1.0, -1.0], [len(uv), len(flat) - len(uv)])
+    side = np.concatenate([np.ones(len(uv)), -np.ones(np.count_nonzero(~on_rim))])
     side[: len(uv)][on_rim] = 0.0
-    rough = np.random.default_rng(seed).uniform(0.8, 1.0, len(flat))
-    x = np.column_stack([flat, 0.004 * side * rough])
+    x = _folded_bag(np.concatenate([uv, uv[~on_rim]]), side, n, np.random.default_rng(seed))
+    from_mouth = np.hypot(x[:, 0], x[:, 1])
+    mouth = np.flatnonzero((side < 0.0) & (from_mouth <= max(_MOUTH, from_mouth[side < 0.0].min())))
+    top = x[from_mouth > 2.0 * _MOUTH, 2].min() - _GAP
     obstacles = []
     for rows, points in wheel:
-        points = _BAG * 0.8 * points
-        obstacles.append(Obstacle(np.concatenate([rows[:, [0, 1, 2]], rows[:, [0, 2, 3]]]), points - (0.0, 0.0, 0.04)))
-    volume = 2 * 0.004 * 0.9 * (2 * _BAG) ** 2
-    start = AMBIENT * volume
-    from_mouth = np.where(side < 0.0, np.hypot(x[:, 0], x[:, 1]), np.inf)
+        points = _WHEEL * points
+        points[:, 2] += top - points[:, 2].max() - (_CUP if obstacles else 0.0)  # hub and spokes are below the rim
+        obstacles.append(Obstacle(np.concatenate([rows[:, [0, 1, 2]], rows[:, [0, 2, 3]]]), points))
+    cells_of_bag = {"quad": np.concatenate([quads, below[quads][:, ::-1]])}
+    start = AMBIENT * _volume(cells_of_bag["quad"], x)
     options = {
-        "pins": np.flatnonzero(from_mouth <= max(0.06, from_mouth.min())),
+        "pins": mouth,
         "materials": "airbag fabric",
         "shell_thickness": 3.5e-4,
         "obstacles": obstacles,
@@ -100,5 +109,24 @@ def airbag(cells: int = 9_100, seed: int = 0) -> SolidSetup:
         "scheme": "explicit",
     }
     names = tuple(f"wheel {k + 1}" for k in range(len(obstacles)))
-    cells_of_bag = {"quad": np.concatenate([quads, below[quads][:, ::-1]])}
     return solid_setup("airbag", cells_of_bag, x, options, 41, 1000.0, (("bag", len(x)),), names)
+
+
+def _folded_bag(uv: np.ndarray, side: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Positions of places in a square, (k, 2) from -1 to 1, on both sides of a bag of n cells a side."""
+    disc = rounded(uv, 0.8)
+    folds = min(_FOLDS, n // _CELLS)
+    along, height, direction = folded(uv[:, 0], _OPEN, folds, _SWING) if folds > 1 else folded(uv[:, 0], _OPEN, 1, 0.35)
+    narrow = np.sqrt(1.0 - 0.3 * uv[:, 1] ** 2)
+    away = _LAYERS * side * rng.uniform(0.8, 1.0, len(uv))
+    x = np.column_stack([_BAG * along * narrow, _BAG * disc[:, 1], _BAG * height * narrow])
+    x += away[:, None] * np.column_stack([-np.sin(direction), np.zeros(len(uv)), np.cos(direction)])
+    x[:, 2] -= _CUP * (1.0 - smoothstep(np.hypot(x[:, 0], x[:, 1]), _MOUTH, 2.0 * _MOUTH))
+    return x
+
+
+def _volume(quads: np.ndarray, x: np.ndarray) -> float:
+    a, b, c, d = (x[quads[:, k]] for k in range(4))
+    return (
+        float(np.einsum("ij,ij->", np.cross(b - a, c - a), a) + np.einsum("ij,ij->", np.cross(c - a, d - a), a)) / 6.0
+    )
