@@ -8,10 +8,10 @@ import pliant
 from pliant.runtime.clocks import Clock
 from pliant.scenes.shapes import icosphere
 from pliant.untangling import solving
-from pliant.untangling.given import Given
 from pliant.untangling.parting import parted
 from pliant.untangling.sides import sides_of
 from pliant.untangling.window import whole_window
+from tests.shapes.untangling import given_of
 
 
 def soup(count=5, seed=1):
@@ -19,11 +19,6 @@ def soup(count=5, seed=1):
     x = np.random.default_rng(seed).normal(size=(count, 3, 3))
     x -= x.mean(axis=1, keepdims=True)
     return np.arange(3 * count).reshape(-1, 3), x.reshape(-1, 3)
-
-
-def given_of(faces, x, fixed=None):
-    options = {"fixed": fixed, "layers": None, "outside_of": None, "reference": None, "max_move": None}
-    return Given.of(faces, x, options | {"max_distortion": 4.0, "seconds": 60.0, "threads": 1})
 
 
 def window_of(faces, x, fixed=None):

@@ -9,7 +9,7 @@ import pliant
 from pliant.scenes.shapes import icosphere
 from pliant.untangling.sides import sides_of
 from pliant.untangling.window import part_around, windows_of
-from tests.untangling.test_parting import given_of
+from tests.shapes.untangling import given_of
 
 
 def balls(*shifts):
