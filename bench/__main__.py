@@ -14,6 +14,7 @@ OURS = {
     "sheets": "variants", "bounds": "variants", "leaf": "variants", "discrete": "discrete", "near": "near",
     "hashes": "hashes", "detector": "detector", "versions": "versions", "resolve": "resolving",
     "cloth": "cloth", "convergence": "cloth", "solids": "solids", "solid_scenes": "solid_scenes",
+    "penalty_scenes": "solid_scenes",
     "simulated": "simulated", "simulators": "simulators", "untangle": "untangling.table",
 }  # fmt: skip
 OF_PAPER_000 = {
