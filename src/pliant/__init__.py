@@ -13,8 +13,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pliant import characters, io, scenes, simulate, simulated, view
     from pliant.arithmetic.kinds import EDGE_EDGE, VERTEX_FACE
-    from pliant.certificates.auditing import Audit, audit
-    from pliant.certificates.verifier import CertificateError, Verdict
+    from pliant.certificates.auditing import audit
+    from pliant.certificates.statement import CertificateError, DisprovedError
+    from pliant.certificates.verifier import Verdict
     from pliant.certificates.writing import Certificate, certify, verify
     from pliant.engine.motion import Accelerated, Affine, Rigid, Screw, trace_back
     from pliant.engine.plan import Accuracy, Tuning
@@ -72,14 +73,14 @@ _HOME = {
     "Accuracy": "pliant.engine.plan",
     "Affine": "pliant.engine.motion",
     "AreaChange": "pliant.results.untangled",
-    "Audit": "pliant.certificates.auditing",
     "CellIndexError": "pliant.mesh.changed.cells",
     "CellTypeError": "pliant.mesh.volumes",
     "Certificate": "pliant.certificates.writing",
-    "CertificateError": "pliant.certificates.verifier",
+    "CertificateError": "pliant.certificates.statement",
     "Contacts": "pliant.results.contacts",
     "Contours": "pliant.results.contours",
     "Detector": "pliant.queries.detector",
+    "DisprovedError": "pliant.certificates.statement",
     "DtypeError": "pliant.runtime.arrays",
     "EDGE_EDGE": "pliant.arithmetic.kinds",
     "InsideCells": "pliant.results.insides",
@@ -175,7 +176,6 @@ __all__ = [
     "Accuracy",
     "Affine",
     "AreaChange",
-    "Audit",
     "CellIndexError",
     "CellTypeError",
     "Certificate",
@@ -183,6 +183,7 @@ __all__ = [
     "Contacts",
     "Contours",
     "Detector",
+    "DisprovedError",
     "DtypeError",
     "InsideCells",
     "InsideSurface",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import pliant
-from pliant.certificates.verifier import CertificateError, features_of
+from pliant.certificates.statement import CertificateError, DisprovedError, features_of, read
 from pliant.certificates.writing import inputs_of
 from tests.reference import rational
 from tests.shapes.meshes import Motion, soup
@@ -64,17 +66,61 @@ def test_sizes_at_both_ends_of_the_range():
         assert pliant.verify(certificate, mesh, x0 * size, x1 * size).contacts == len(contacts) > 0
 
 
-def test_a_sample_is_drawn_by_the_statement_itself():
+def test_without_reasons_the_reader_draws():
     motion = scene("falling")
-    contacts, certificate = certified(*motion, sample=20)
-    verdict = pliant.verify(certificate, *motion)
-    assert (verdict.contacts, verdict.features) == (len(contacts), 40)
-    # With one contact less, other features are drawn, whose reasons are others.
+    contacts, certificate = certified(*motion, reasons=False)
+    verdict = pliant.verify(certificate, *motion, sample=3)
+    assert (verdict.contacts, verdict.features, verdict.is_complete) == (len(contacts), 6, False)
+    assert pliant.verify(certificate, *motion, sample=999).is_complete
     content = copy.deepcopy(certificate.content)
     content["contacts"].pop()
     content["counts"] = recount(content["contacts"])
-    with pytest.raises(CertificateError):
-        pliant.verify(content, *motion)
+    with pytest.raises(DisprovedError, match="not listed"):
+        pliant.verify(content, *motion, sample=999)
+    seen = {found_out(content, motion, seed) for seed in range(12)}
+    assert seen == {True, False}  # chance, which is not that of who wrote it
+    for count in (0, -1, True, 1.5):
+        with pytest.raises(pliant.OptionError, match="sample"):
+            pliant.verify(certificate, *motion, sample=count)  # type: ignore[arg-type]
+
+
+def found_out(content, motion, seed):
+    try:
+        pliant.verify(content, *motion, sample=6, seed=seed)
+    except DisprovedError:
+        return True
+    return False
+
+
+def test_the_verifier_needs_nothing_but_python():
+    code = "import sys; import pliant.certificates.verifier; print({'numpy', 'numba'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "set()"
+
+
+def test_zeros_have_no_sign():
+    motion = scene("passing_sheets")
+    x0 = np.where(motion.x0 == 0.0, -0.0, motion.x0)
+    x0[0], signed = 0.0, np.array(x0)
+    signed[0] = -0.0
+    assert pliant.verify(certified(motion.mesh, x0, motion.x1)[1], motion.mesh, signed, motion.x1).is_complete
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-17, 1e-300])
+def test_two_sizes_in_one_motion(size: float):
+    """One of ten coordinates is tiny: times have up to a thousand digits, and features nearly touch."""
+    rng = np.random.default_rng(7)
+    mesh, x0, x1 = soup(6, faces=7, vertices=10)
+    x0, x1 = (np.where(rng.random(x.shape) < 0.1, size * rng.normal(size=x.shape), x) for x in (x0, x1))
+    contacts, certificate = certified(mesh, x0, x1)
+    assert pliant.verify(certificate, mesh, x0, x1).contacts == len(contacts)
+
+
+def test_coordinates_whose_sums_are_not_finite():
+    rng = np.random.default_rng(0)
+    mesh = pliant.TriMesh([[0, 1, 2]], points=[3])
+    for _ in range(10):
+        x0, x1 = 1.7e308 * rng.uniform(-1.0, 1.0, (2, 4, 3))
+        assert pliant.verify(certified(mesh, x0, x1)[1], mesh, x0, x1).is_complete
 
 
 def recount(rows):
@@ -166,6 +212,7 @@ def changed_contacts(certificate, rng, truth):
             row[3] = float(max(np.nextafter(row[3], 0.0), 0.0))
         else:
             rows.insert(0, rows.pop())
+        rows.sort(key=lambda row: row[:3])
         content["counts"] = recount(rows)
         stated = {tuple(row[:3]): row[3:] for row in rows}
         true = len(stated) == len(rows) and stated.keys() == truth.keys()
@@ -204,68 +251,79 @@ def test_mutations():
     [
         (lambda c: c.update({"pliant certificate": 2}), "format 1"),
         (lambda c: c.update(query="dcd"), "of ccd"),
-        (lambda c: c["inputs"].update(x0="0"), "other positions"),
+        (lambda c: c.update(more=1), "one too many"),
+        (lambda c: c["inputs"].update(x0="0"), "not the same x0"),
         (lambda c: c.pop("reasons"), "missing"),
         (lambda c: c.update(contacts=[[0, 1, 2]]), "toi_upper"),
         (lambda c: c.update(contacts=[[0, 1, 10**9, 0.0, 0.0]], counts={"vertex-face": 1, "edge-edge": 0}), "no pair"),
-        (lambda c: c.update(counts={}), "counts"),
-        (lambda c: c.update(sample=-1), "sample"),
+        (lambda c: c.update(contacts=[[0, 0, 0, 0.0, 0.0]] * 2), "listed once"),
+        (lambda c: c.update(counts={"vertex-face": 1, "edge-edge": 0}), "counts"),
         (lambda c: c["reasons"]["order"].update(faces=[0, 0]), "once"),
         (lambda c: c["reasons"]["order"].update(faces=["a"]), "whole numbers"),
         (lambda c: c["reasons"]["edge-edge"].append(0), "more reasons"),
+        (lambda c: c["reasons"]["edge-edge"].append(None), "more reasons"),
         (lambda c: c["reasons"]["edge-edge"].clear(), "fewer reasons"),
         (lambda c: c["reasons"]["vertex-face"].__setitem__(0, [1.5, 0, 0]), "2\\^64"),
         (lambda c: c["reasons"]["vertex-face"].__setitem__(0, [10**30, 0, 0]), "2\\^64"),
+        (lambda c: c["reasons"]["vertex-face"].__setitem__(0, [[1, 0, 0], [1, 0, 0]]), "single features"),
         (lambda c: c["reasons"]["vertex-face"].__setitem__(0, "why"), "neither"),
+        (lambda c: c["reasons"]["vertex-face"].__setitem__(0, False), "neither"),
     ],
 )
-def test_what_is_no_certificate(change, words):
+def test_what_is_no_certificate(change, words, passing):
     motion = scene("passing_sheets")
-    content = copy.deepcopy(_passing().content)
+    content = copy.deepcopy(passing.content)
     change(content)
     with pytest.raises(CertificateError, match=words):
         pliant.verify(content, *motion)
 
 
-_KEPT: list[pliant.Certificate] = []
+@pytest.fixture(scope="module")
+def passing() -> pliant.Certificate:
+    return certified(*scene("passing_sheets"))[1]
 
 
-def _passing() -> pliant.Certificate:
-    if not _KEPT:
-        _KEPT.append(certified(*scene("passing_sheets"))[1])
-    return _KEPT[0]
-
-
-def test_files_that_are_none(tmp_path):
+def test_files_that_are_none(tmp_path, passing):
     motion = scene("passing_sheets")
     path = tmp_path / "why.json"
-    for content, words in ((b"{", "JSON"), (b"[" * 100_000, "JSON"), (b'{"a": NaN}', "NaN"), (b"\xff\xfe", "JSON")):
+    twice = passing.as_bytes()[:-1] + b',"contacts":[]}'
+    for content, words in (
+        (b"{", "JSON"), (b"[" * 100_000, "JSON"), (b'{"a": NaN}', "NaN"), (b"\xff\xfe", "JSON"), (twice, "another one"),
+    ):  # fmt: skip
         path.write_bytes(content)
         with pytest.raises(CertificateError, match=words):
             pliant.verify(path, *motion)
+    with pytest.raises(CertificateError, match="larger than 5 bytes"):
+        read(path, 5)
+    with pytest.raises(OSError, match="nowhere"):
+        pliant.verify(tmp_path / "nowhere.json", *motion)
 
 
 def test_what_has_no_certificate():
-    motion = scene("passing_sheets")
-    missing = scene("flat_sheets")
-    found = pliant.ccd(*missing)
-    with pytest.raises(CertificateError, match="not listed"):
-        pliant.certify(found[1:], *missing)
-    with pytest.raises(pliant.OptionError, match="sample"):
-        pliant.certify(pliant.ccd(*motion), *motion, sample=-1)
+    flat = scene("flat_sheets")
+    found = pliant.ccd(*flat)
+    with pytest.raises(DisprovedError, match="not listed"):
+        pliant.certify(found[1:], *flat)
+    with pytest.raises(DisprovedError):
+        pliant.certify(found, flat.mesh, flat.x0, 2.0 * flat.x1 - flat.x0)  # twice as fast
+    with pytest.raises(pliant.OptionError, match="returned"):
+        pliant.certify(None, *flat)  # type: ignore[arg-type]
     with pytest.raises(pliant.ShapeError):
-        pliant.certify(pliant.ccd(*motion), motion.mesh, motion.x0, motion.x1[:-1])
+        pliant.certify(found, flat.mesh, flat.x0, flat.x1[:-1])
 
 
 def test_an_audit_finds_what_is_missing_and_what_is_wrong():
     motion = scene("flat_sheets")
     found = pliant.ccd(*motion)
-    right = pliant.audit(found, *motion, sample=600)
-    assert right
-    assert right.contacts > 50
-    assert 400 < right.pairs <= 620
-    wrong = pliant.audit(found[:0], *motion, sample=600)
-    assert not wrong
-    assert len(wrong.wrong) == wrong.contacts == right.contacts
-    assert "is a contact that is missing" in wrong.wrong[0]
-    assert pliant.audit(pliant.ccd([], np.zeros((0, 3)), np.zeros((0, 3))), [], np.zeros((0, 3)), np.zeros((0, 3)))
+    assert pliant.audit(found, *motion, sample=5).features == 10
+    with pytest.raises(DisprovedError, match="not listed"):
+        pliant.audit(found[:0], *motion, sample=1000)
+    with pytest.raises(CertificateError, match="once"):
+        pliant.audit(found[[0, 0, 1]], *motion, sample=1)
+    with pytest.raises(DisprovedError):
+        pliant.audit(pliant.ccd(*soup(1)), *motion, sample=1)
+    huge = motion.mesh, motion.x0 * 1e160, motion.x1 * 1e160
+    with pytest.raises(DisprovedError):
+        pliant.audit(found[:0], *huge, sample=1000)
+    nothing = [], np.zeros((0, 3)), np.zeros((0, 3))
+    assert pliant.audit(pliant.ccd(*nothing), *nothing).is_complete

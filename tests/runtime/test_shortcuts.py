@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from contextlib import nullcontext
 
 import numba
 import numpy as np
 import pytest
-from numba.core import event, ir, types
+from numba.core import compiler, event, ir, postproc, types
 
 from pliant.runtime import jit, shortcuts
 
@@ -80,6 +81,27 @@ def test_variables_of_instructions_are_listed_in_the_same_order():
         found = [ir.Inst._rec_list_vars(inst, value) for value in values]
     assert found == [original(inst, value) for value in values]
     assert Counter(map(len, found))[0] == 5
+
+
+def test_lifetimes_are_those_that_are_not_computed_at_once():
+    def function(a, b):
+        while a < b:
+            c = a + b
+            if c > 3:
+                a, b = b, c
+        return a
+
+    lives = []
+    for shortened in (False, True):
+        seen = compiler.run_frontend(function, emit_dels=False)
+        with shortcuts.taken() if shortened else nullcontext():
+            postproc.PostProcessor(seen).run()
+            lives.append([*seen.variable_lifetime.livemap.items()])
+            assert len(seen.blocks) == len(lives[0]) > 3
+            postproc.PostProcessor(seen).run(emit_dels=True)
+        lives.append([str(one) for block in seen.blocks.values() for one in block.find_insts(ir.Del)])
+    assert lives[:2] == lives[2:]
+    assert lives[1]
 
 
 def test_numbers_hold_no_arrays():

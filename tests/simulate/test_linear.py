@@ -13,9 +13,9 @@ from pliant.simulate.bending import bending_of
 from pliant.simulate.coarse import prepare_levels
 from pliant.simulate.levels import levels_of
 from pliant.simulate.linear import System
-from pliant.simulate.links import Links, joined, no_links, springs_of
+from pliant.simulate.links import Links, PullingLinks, joined, no_links, springs_of
 from pliant.simulate.membrane import MembraneStep, membrane_of
-from pliant.simulate.multilevel import room_for, solve_multilevel
+from pliant.simulate.multilevel import _solve, _solve_shared, _start, room_for, solve_multilevel
 from tests.simulate.sheets import sheet
 
 COTTON = MATERIALS["cotton"]
@@ -47,6 +47,7 @@ def system(cells: int, link_count: int = 0, pinned: int = 3) -> System:
     free = np.ones(n, bool)
     free[rng.choice(n, pinned, replace=False)] = False
     links = joined([contact_links(n, link_count, rng)]) if link_count else no_links()
+    links = PullingLinks(links.vertices, links.weights, links.matrix)
     return System(rows, blocks, bending.rows, 1.05 * bending.values, 100.0, links, free)
 
 
@@ -87,6 +88,21 @@ def test_against_a_dense_solver(cells: int, links: int):
     expected = -np.linalg.solve(dense(one), gradient[one.free].ravel()).reshape(-1, 3)
     np.testing.assert_allclose(found[one.free], expected, atol=1e-7 * abs(expected).max())
     assert not found[~one.free].any()
+
+
+@pytest.mark.parametrize("links", [0, 60])
+def test_one_call_and_threads_give_the_same_bits(links: int):
+    one = system(40, links)
+    gradient = np.random.default_rng(4).normal(size=(len(one.free), 3))
+    levels = levels_of(one.rows, one.bend_rows, (one.bend, np.zeros_like(one.bend)), one.free)
+    prepare_levels(one, levels, ThreadPool(1))
+    ends = []
+    for solve in (_solve, _solve_shared):
+        room = room_for(len(one.free))
+        _start(one, gradient, room)
+        ends.append((solve(one, levels, (1e-4, 0.0, 500), room, ThreadPool(2)), room.out.copy()))
+    assert ends[0][0] == ends[1][0] > 2
+    np.testing.assert_array_equal(ends[0][1], ends[1][1])
 
 
 def test_springs_are_links():

@@ -146,6 +146,33 @@ def test_a_scene_file_names_solids(tmp_path: Path):
     np.testing.assert_array_equal(frames[-1].positions[12:14], setup.x[12:14])
 
 
+def test_a_scene_file_says_what_breaks(tmp_path: Path):
+    _part(tmp_path)
+    (tmp_path / "scene.toml").write_text(
+        """
+        [scene]
+        frames = 3
+        [[solid]]
+        file = "part.vtu"
+        [fracture]
+        failure_stress = 2e5
+        erosion_strain = 0.5
+        interval = 0.01
+        [[blade]]
+        edge = [[0.1, -0.1, 0.2], [0.1, 0.2, 0.2]]
+        velocity = [0.0, 0.0, -10.0]
+        begin = 0.005
+        """
+    )
+    options = pliant.simulated.read_scene(tmp_path / "scene.toml").setup.options
+    breaks = options["fracture"]
+    assert (breaks.failure_stress, breaks.erosion_strain, breaks.interval) == (2e5, 0.5, 0.01)
+    np.testing.assert_allclose(breaks.blades[0].at(0.015)[:, 2], 0.1)
+    (tmp_path / "cloth.toml").write_text("[fracture]\nfailure_stress = 2e5\n[[cloth]]\nsize = [1.0, 1.0]\n")
+    with pytest.raises(FileError, match="fracture: is of solids"):
+        pliant.simulated.read_scene(tmp_path / "cloth.toml")
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -153,6 +180,10 @@ def test_a_scene_file_names_solids(tmp_path: Path):
         ("[scene]\nwind = [1.0, 0.0, 0.0]", "wind: there is no such key"),
         ('[materials.a]\nlike = "steel"\npoisson = 0.5', "poisson"),
         ('[[pin]]\nsolid = "solid 2"\nvertices = [0]', "solid 2"),
+        ("[fracture]\nfailure = 3.0", "failure: there is no such key"),
+        ("[fracture]\nfailure_stress = 0.0", "failure_stress"),
+        ("[[blade]]\nedge = [[0.0, 0.0, 0.0]]\nvelocity = [0.0, 0.0, -1.0]", "needs two"),
+        ("[[blade]]\nedge = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]", "velocity"),
     ],
 )
 def test_scene_files_say_what_is_wrong(tmp_path: Path, more: str, message: str):

@@ -6,22 +6,24 @@ Floating point proposes, and the checker of `verifier` decides, in whole numbers
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from pliant.certificates.verifier import Checker, Ranges, Span
+from pliant.certificates.verifier import Checker, Pair, Ranges, Span
 from pliant.queries.features import edge_edge_distance, vertex_face_distance
 
-# Halves of halves before a pair is left to the verifier, and digits of a direction: with more of them pairs are proved
-# that come as close as a 2^20th of their size, with fewer a certificate is shorter.
-MOST_HALVINGS = 12
+# Directions that are tried for two features, in halves of halves, before they are left to the verifier, which takes
+# about a millisecond; and the largest number in a direction.
+MOST_TRIES, MOST_HALVINGS = 40, 12
 COARSE, FINE = 2**6, 2**30
 
 
 def order_of(x0: np.ndarray, x1: np.ndarray, features: Sequence[tuple[int, ...]], ids: Sequence[int]) -> list[int]:
     """Medians of medians: what is close by during the motion is, mostly, in one half, as `verifier.halves` has them."""
-    centres = np.array([(x0[list(features[i])].mean(0) + x1[list(features[i])].mean(0)) / 2 for i in ids])
+    small = x0 / 8.0, x1 / 8.0  # sums of coordinates of any size are finite
+    centres = np.array([small[0][list(features[i])].mean(0) + small[1][list(features[i])].mean(0) for i in ids])
     order, stack = np.arange(len(ids)), [(0, len(ids))]
     while stack:
         low, high = stack.pop()
@@ -54,17 +56,30 @@ class Side:
 class Reasons:
     """A reason for each pair of ranges that `verifier.uncovered` asks for, kept in that order."""
 
-    def __init__(self, checker: Checker, kind: int, x: tuple[np.ndarray, np.ndarray], sides: tuple[Ranges, Ranges]):
-        self.checker, self.kind, self.x0, self.x1 = checker, kind, *x
+    def __init__(
+        self,
+        checker: Checker,
+        kind: int,
+        x: tuple[np.ndarray, np.ndarray],
+        sides: tuple[Ranges, Ranges],
+        listed: set[Pair],
+    ) -> None:
+        self.checker, self.kind, self.x0, self.x1, self.listed = checker, kind, *x, listed
+        self.left = 0  # directions that may still be tried
         self.first, self.second = (Side(side, *x) for side in sides)
         self.found: list[Any] = []
 
     def __call__(self, a: Span, b: Span) -> Any:
         reason = self._along_an_axis(a, b)
-        if reason == 0 and a[1] - a[0] == 1 == b[1] - b[0]:
+        if reason == 0 and a[1] - a[0] == 1 == b[1] - b[0] and not self._is_listed(a, b):
+            self.left = MOST_TRIES
             reason = self._of_features(self.first.ranges.single(a), self.second.ranges.single(b))
         self.found.append(reason)
         return reason
+
+    def _is_listed(self, a: Span, b: Span) -> bool:
+        i, j = self.first.ranges.order[a[0]], self.second.ranges.order[b[0]]
+        return (self.kind, *((i, j) if self.kind == 0 else sorted((i, j)))) in self.listed
 
     def _along_an_axis(self, a: Span, b: Span) -> Any:
         """Comparing doubles is exact: no need to ask the checker. Then from the one centre to the other."""
@@ -75,7 +90,7 @@ class Reasons:
                 if high[0][axis] < low[0][axis] and high[1][axis] < low[1][axis]:
                     return [sign if i == axis else 0 for i in range(3)]
         towards = [
-            sum(low_b[t][i] + high_b[t][i] - low_a[t][i] - high_a[t][i] for t in (0, 1)) for i in range(3)
+            sum((low_b[t][i] - low_a[t][i]) / 8 + (high_b[t][i] - high_a[t][i]) / 8 for t in (0, 1)) for i in range(3)
         ]  # fmt: skip
         direction = in_whole_numbers(towards, COARSE)
         return direction if any(direction) and self.checker.apart(direction, first, second, 0, 0) else 0
@@ -88,14 +103,19 @@ class Reasons:
         direction = in_whole_numbers((-found.normal[0]).tolist(), FINE)
         if any(direction) and self.checker.apart(direction, first, second, m, k):
             return direction
-        if k == MOST_HALVINGS or found.distance[0] == 0.0:
+        self.left -= 1
+        if k == MOST_HALVINGS or self.left <= 0 or found.distance[0] == 0.0:
             return 0
-        halves = [self._of_features(first, second, place, k + 1) for place in (2 * m, 2 * m + 1)]
-        return 0 if 0 in halves else halves
+        halves = []
+        for place in (2 * m, 2 * m + 1):
+            halves.append(self._of_features(first, second, place, k + 1))
+            if halves[-1] == 0:
+                return 0
+        return halves
 
 
 def in_whole_numbers(vector: Sequence[float], largest: int) -> list[int]:
     size = max(map(abs, vector))
-    if not 0.0 < size < np.inf:
+    if not (all(map(isfinite, vector)) and size):
         return [0, 0, 0]
     return [round(c / size * largest) for c in vector]

@@ -77,28 +77,32 @@ def sign_at(p: Polynomial, t: Fraction) -> int:
     return (value > 0) - (value < 0)
 
 
-def roots_between(p: Polynomial, a: Fraction, b: Fraction) -> int:
-    """How many roots p, whose roots are simple, has in (a, b]: Sturm's theorem."""
-    chain = [p, derivative(p)]
-    while chain[-1]:
-        chain.append([-c for c in division(chain[-2], chain[-1])[1]])
+class Sturm:
+    """Counts the roots of a polynomial whose roots are simple."""
 
-    def changes(t: Fraction) -> int:
-        signs = [s for s in (sign_at(q, t) for q in chain) if s]
+    def __init__(self, p: Polynomial) -> None:
+        self.chain = [p, derivative(p)]
+        while self.chain[-1]:
+            self.chain.append([-c for c in division(self.chain[-2], self.chain[-1])[1]])
+
+    def between(self, a: Fraction, b: Fraction) -> int:
+        """How many there are in (a, b]."""
+        return self._changes(a) - self._changes(b)
+
+    def _changes(self, t: Fraction) -> int:
+        signs = [s for s in (sign_at(q, t) for q in self.chain) if s]
         return sum(s != r for s, r in pairwise(signs))
-
-    return changes(a) - changes(b)
 
 
 class Time:
     """An algebraic number: the only root of p in (lower, upper]; where these are equal, that number itself."""
 
-    def __init__(self, p: Polynomial, lower: Fraction, upper: Fraction) -> None:
-        self.p, self.lower, self.upper = p, lower, upper
+    def __init__(self, p: Polynomial, sturm: Sturm, lower: Fraction, upper: Fraction) -> None:
+        self.p, self.sturm, self.lower, self.upper = p, sturm, lower, upper
 
     def halve(self) -> None:
         middle = (self.lower + self.upper) / 2
-        if roots_between(self.p, self.lower, middle):
+        if self.sturm.between(self.lower, middle):
             self.upper = middle
         else:
             self.lower = middle
@@ -107,15 +111,13 @@ class Time:
 
     def sign(self, g: Polynomial) -> int:
         """Of g at this time: it is zero if p and g have this root in common, else it is that of g close by."""
-        if not g or self.lower == self.upper:
+        if not g or len(g) == 1 or self.lower == self.upper:
             return sign_at(g, self.upper)
         shared = common(self.p, g)
-        if len(shared) > 1 and roots_between(simple(shared), self.lower, self.upper):
+        if len(shared) > 1 and Sturm(simple(shared)).between(self.lower, self.upper):
             return 0
-        g_once = simple(g)
-        while self.lower != self.upper and (
-            not sign_at(g, self.lower) or roots_between(g_once, self.lower, self.upper)
-        ):
+        others = Sturm(simple(g))
+        while self.lower != self.upper and others.between(self.lower, self.upper):
             self.halve()
         return sign_at(g, self.upper)
 
@@ -126,13 +128,14 @@ START = Fraction(0)
 def roots(p: Polynomial) -> Iterator[Time]:
     """Those from 0 to 1, each once, in no order."""
     p = simple(p)
+    sturm = Sturm(p)
     if not sign_at(p, START):
-        yield Time(p, START, START)
+        yield Time(p, sturm, START, START)
     parts = [(START, Fraction(1))]
     while parts:
         a, b = parts.pop()
-        count = roots_between(p, a, b)
+        count = sturm.between(a, b)
         if count == 1:
-            yield Time(p, b if not sign_at(p, b) else a, b)
+            yield Time(p, sturm, b if not sign_at(p, b) else a, b)
         elif count:
             parts += [(a, (a + b) / 2), ((a + b) / 2, b)]

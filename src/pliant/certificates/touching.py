@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.certificates.times import START, Polynomial, Time, minus, product, roots, total
+from pliant.certificates.times import START, Polynomial, Sturm, Time, minus, product, roots, total
 
 Point = list[Polynomial]  # three coordinates
 
@@ -51,9 +51,10 @@ def meetings(kind: int, points: list[Point]) -> list[Time]:
     volume = dot(between(p, q), cross(between(p, r), between(p, s)))
     if volume:
         return [time for time in roots(volume) if touching(kind, points, time)]
-    # In one plane all the time. Contact that is not there at the start begins with a point on a segment, and one that
-    # is always in line with the segment gets onto it at an end.
-    found = [Time([0, 1], START, START)]
+    # In one plane all the time. Just before a first contact at t > 0 there is none. Inside of a triangle that has an
+    # area, or where two edges cross between their ends, a small motion in the plane does not undo contact: so at a
+    # first contact a point gets onto a segment: into line with it, or, always in line, onto one of its ends.
+    found = [Time([0, 1], Sturm([0, 1]), START, START)]
     for point, a, b in (tuple(points[j] for j in segment) for segment in SEGMENTS[kind]):
         for component in cross(between(a, b), between(a, point)) + between(a, point) + between(b, point):
             if component:

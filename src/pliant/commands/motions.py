@@ -72,13 +72,7 @@ def ccd(
     all_rows: AllRows = False,
     certificate: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write why these are all contacts, for pliant verify (A and B only)."),
-    ] = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=0, help="In the certificate, prove it of N vertices and N edges only; default: of all."
-        ),
+        typer.Option(metavar="FILE", help="Write why these are right, and all, for pliant verify (A and B only)."),
     ] = None,
 ) -> int:
     """Find all contacts while vertices move in straight lines: from A to B, or from frame to frame of a sequence.
@@ -116,7 +110,7 @@ def ccd(
         counts = found.face_counts(start.faces)
         write_offenders(run, offenders, (start.faces, start.x), counts, start.space)
     if certificate is not None:
-        write_certificate(run, certificate, (start, x1), found, sample)
+        write_certificate(run, certificate, (start, x1), found)
     _finish_motion(run, "ccd", (start, b), (found, points), {})
     return FOUND if len(found) else CLEAN
 

@@ -10,6 +10,7 @@ from pliant.response.driven import DrivenObjects
 from pliant.response.impulses import SWEEPS, push_apart
 from pliant.response.planes import Planes, Ways, confine, lower_shares, no_planes, planes_of
 from pliant.response.planes import joined as joined_planes
+from pliant.response.pushing import Source
 from pliant.response.rows import Aim, Ends, Rows, rows_of_contacts
 from pliant.response.rows import joined as joined_rows
 from pliant.results.contacts import Contacts
@@ -67,7 +68,7 @@ class Attempt:
         self._is_held = ends.inverse_mass == 0.0  # driven, or put to the base for good
         self._planes, self._planned = no_planes(), np.empty(0, np.int64)
         self.rows: Rows | None = None
-        self.tables: list[Contacts] = []  # that rows were made of
+        self.sources: list[Source] = []  # that rows were made of
         self.rounds = 0
 
     @property
@@ -130,7 +131,7 @@ class Attempt:
         more = rows_of_contacts(contacts, self._ends, self._rules.aim)
         before = 0 if self.rows is None else len(self.rows.target)
         self.rows = more if self.rows is None else joined_rows(self.rows, more, before)
-        self.tables.append(contacts)
+        self.sources.append(Source(len(contacts), contacts.__getitem__))
 
     def _weaken(self, share: float) -> None:
         """Less of the motion is less of what rows have done to it."""

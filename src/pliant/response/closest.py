@@ -25,6 +25,14 @@ def are_closest(near: Proximity, is_loose: np.ndarray) -> np.ndarray:
     return out
 
 
+@bare_kernel
+def drop_driven(vertices, is_free, kept):
+    """Of the rows of vertices, (k, 4), that are kept, (k,) bool, those that have a free one stay so."""
+    for k in range(len(vertices)):
+        v = vertices[k]
+        kept[k] = kept[k] and (is_free[v[0]] or is_free[v[1]] or is_free[v[2]] or is_free[v[3]])
+
+
 def loose_vertices(mesh: TriMesh, count: int) -> np.ndarray:
     """(count,) bool, vertices of edges and points without faces."""
     loose = np.zeros(count, bool)

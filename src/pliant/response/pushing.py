@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from pliant.arithmetic.kinds import KINDS
@@ -11,6 +14,13 @@ from pliant.results.contacts import STATUS, Contacts
 from pliant.results.proximity import Proximity
 
 AT_THE_START = STATUS.index("at the start")
+
+
+class Source(NamedTuple):
+    """What rows were made of; size : how many; contacts : some of them, by their numbers"""
+
+    size: int
+    contacts: Callable[[np.ndarray], Contacts]
 
 
 def as_contacts(near: Proximity, tested: TestedMesh) -> Contacts:
@@ -30,17 +40,22 @@ def as_contacts(near: Proximity, tested: TestedMesh) -> Contacts:
     )  # fmt: skip
 
 
-def pushing(tables: list[Contacts], rows: Rows | None) -> tuple[Contacts, np.ndarray]:
+def pushing(sources: list[Source], rows: Rows | None) -> tuple[Contacts, np.ndarray]:
     """The contacts whose rows pushed, in canonical order, and what they did to their first features (k, 3).
 
-    tables : that the rows were made of, one after the other
+    sources : that the rows were made of, one after the other
     """
-    if rows is None:
+    pushed = np.empty(0, np.int64) if rows is None else np.flatnonzero(rows.push > 0.0)
+    if rows is None or not len(pushed):
         return NO_CONTACTS, np.empty((0, 3))
-    rows = selected(rows, np.flatnonzero(rows.push > 0.0))
+    rows, tables, first = selected(rows, pushed), [], 0
+    for source in sources:  # numbers of rows ascend
+        begin, end = np.searchsorted(rows.source, (first, first + source.size))
+        tables.append(source.contacts(rows.source[begin:end] - first))
+        first += source.size
 
     def of_rows(name: str) -> np.ndarray:
-        return np.concatenate([getattr(table, name) for table in tables])[rows.source]
+        return np.concatenate([getattr(table, name) for table in tables])
 
     kind, elements = of_rows("kind"), of_rows("elements")
     contacts = Contacts(

@@ -6,18 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pliant.arithmetic.kinds import VERTEX_FACE
 from pliant.engine.plan import Tuning
 from pliant.engine.wanted import FeatureMasks
 from pliant.queries.detector import Detector
 from pliant.queries.near_pairs import NearPairs
 from pliant.response.attempt import Attempt, Rules, Touching, keys_of
-from pliant.response.closest import are_closest, loose_vertices
+from pliant.response.closest import are_closest, drop_driven, loose_vertices
 from pliant.response.driven import DrivenObjects, driven_objects
 from pliant.response.exempt import driven_features
 from pliant.response.fresh import FreshFeatures, FreshPairs, no_fresh_pairs
 from pliant.response.near import Near, NearSearch
 from pliant.response.options import LARGEST, Options
-from pliant.response.pushing import as_contacts, pushing
+from pliant.response.pushing import Source, as_contacts, pushing
 from pliant.response.queries import StepQueries
 from pliant.response.rows import Aim, Ends, Rows, rows_of_near
 from pliant.response.start import Starts, touching_error
@@ -263,9 +264,10 @@ class Resolver:
         tested = self._detector._at_rest.topology.tested
         usable = (near.distance > 0.0) & (near.distance <= within)
         usable &= are_closest(near, loose_vertices(tested.features, len(ends.x0)))
-        near = near[usable & (ends.inverse_mass[near.vertices] > 0.0).any(axis=1)]
-        attempt.tables.append(as_contacts(near, tested))
-        return rows_of_near(near, ends, aim)
+        drop_driven(near.vertices, ends.inverse_mass > 0.0, usable)
+        chosen = np.flatnonzero(usable)
+        attempt.sources.append(Source(len(chosen), lambda rows: as_contacts(near[chosen[rows]], tested)))
+        return rows_of_near(near, chosen, ends, aim)
 
     def _warn_of_thickness(self) -> None:
         thickness = max(self._options.thickness, self._options.distance_kept or 0.0)
@@ -279,7 +281,8 @@ class Resolver:
         detector = self._detector
         if detector._tested.cells is not None:
             return None
-        vertex_face, edge_edge = np.array(near.found.vf.elements), np.array(near.found.ee.elements)
+        split = int(np.count_nonzero(near.found.kind == VERTEX_FACE))  # sorted by kind
+        vertex_face, edge_edge = near.found.elements[:split].copy(), near.found.elements[split:].copy()
         allowance = detector._allowance(near.x, near.within)
         return NearPairs(near.x, near.within, allowance, vertex_face, edge_edge, detector._now.topology)
 
@@ -288,7 +291,7 @@ class Resolver:
     def _result(
         self, x1: np.ndarray, attempt: Attempt, driven: DrivenObjects, queries: StepQueries, touching: int
     ) -> Resolved:
-        contacts, impulses = pushing(attempt.tables, attempt.rows)
+        contacts, impulses = pushing(attempt.sources, attempt.rows)
         with np.errstate(over="ignore"):
             displacement = attempt.x - x1
         return Resolved(

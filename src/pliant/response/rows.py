@@ -55,9 +55,10 @@ class Ends(NamedTuple):
     friction: np.ndarray  # (n,) coefficients: those of what is driven count, where a pair has any; the largest of them
 
 
-def rows_of_near(near: Proximity, ends: Ends, aim: Aim) -> Rows:
-    """A row for each pair that is near at x0, along its shortest distance."""
-    return _rows(near.vertices, near.weights, near.normal, ends, aim._replace(restitution=0.0))
+def rows_of_near(near: Proximity, chosen: np.ndarray, ends: Ends, aim: Aim) -> Rows:
+    """A row for each chosen row of the pairs that are near at x0, along its shortest distance."""
+    columns = near.vertices[chosen], near.weights[chosen], near.normal[chosen]
+    return _rows(*columns, ends, aim._replace(restitution=0.0))
 
 
 def rows_of_contacts(contacts: Contacts, ends: Ends, aim: Aim) -> Rows:

@@ -230,6 +230,23 @@ def _variables(_original: Any) -> Any:
     return variables
 
 
+def _live_variables(original: Any) -> Any:
+    """After each of nine passes numba finds out which variables live at the beginning of each block, for functions in
+    object mode and generators; what else asks for lifetimes computes them then. A tenth of numba's Python."""
+    from numba.core import postproc, transforms
+
+    def run(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        function = processor.func_ir
+        if emit_dels or function.is_generator:
+            original(processor, emit_dels, extend_lifetimes)
+            return
+        function.blocks = transforms.canonicalize_cfg(function.blocks)
+        function.variable_lifetime = postproc.VariableLifetime(function.blocks)
+        function.generator_info = None
+
+    return run
+
+
 SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut(
         "numba.core.runtime.context", "NRTContext._call_incref_decref", ("3c6a1f1e08c2", "ca9f44df4256"), _count_arrays
@@ -253,4 +270,5 @@ SHORTCUTS: tuple[Shortcut, ...] = (
         _load_registries,
     ),
     Shortcut("numba.core.ir", "Inst._rec_list_vars", ("054700e9100b",), _variables),
+    Shortcut("numba.core.postproc", "PostProcessor.run", ("e1a8e77d6f17",), _live_variables),
 )

@@ -65,6 +65,15 @@ def _plain_outer(blocks, row, u, w, factors):
         blocks[row, 5 * q] += own
 
 
+@helper
+def mirror_block(blocks, row, other):
+    """Write the transpose of a 3 by 3 block of a table, (m, 12), to another row of it."""
+    for q in range(3):
+        for p in range(3):
+            blocks[other, 4 * p + q] = blocks[row, 4 * q + p]
+        blocks[other, 4 * q + 3] = 0
+
+
 def _block_row(_typing_context: Any, columns: Any, blocks: Any, x: Any, first: Any, last: Any) -> Any:
     """block_row(columns, blocks, x, first, last): three numbers, the sum of blocks[k] x[columns[k]] over k from first
     on, before last; blocks : (m, 12), x : (n, 4)"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.runtime.jit import bare_kernel, helper
-from pliant.runtime.simd import gather_blocks
+from pliant.runtime.simd import gather_blocks, mirror_block
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.levels import Level
 from pliant.simulate.linear import System, invert_block
@@ -59,10 +59,7 @@ def _mirror(level):
     out, start, diagonal, mirror = level.blocks, level.rows.start, level.rows.diagonal, level.mirror
     for v in range(len(diagonal)):
         for k in range(start[v], diagonal[v]):
-            m = mirror[k]
-            for i in range(3):
-                for j in range(3):
-                    out[k, 4 * j + i] = out[m, 4 * i + j]
+            mirror_block(out, mirror[k], k)
 
 
 @helper
@@ -80,30 +77,41 @@ def _find(rows, i, j):
 
 @helper
 def _add_links(links, free, level):
-    """Links of the first level, in the upper half: between hats that share a place in its rows; others count as if they
-    were held there, which makes the matrix larger, and keeps it positive."""
-    n, hats, rows, out, m = len(free), level.hats, level.rows, level.blocks, links.matrix
+    """Links of the first level, in the upper half: between what a link moves there. Pairs that share no place in its
+    rows count as if they were held, which makes the matrix larger, and keeps it positive."""
+    rows, out, m, touched, shares = level.rows, level.blocks, links.matrix, level.touched, level.shares
     for e in range(len(links.vertices)):
-        for i in range(4):
-            v = links.vertices[e, i]
-            if v >= n or links.weights[e, i] == 0.0:
-                continue
-            for j in range(4):
-                u = links.vertices[e, j]
-                if u >= n or links.weights[e, j] == 0.0:
+        count = _touch(links, e, len(free), level.hats, touched, shares)
+        for a in range(count):
+            for b in range(count):
+                if touched[a] > touched[b]:
                     continue
-                w = links.weights[e, i] * links.weights[e, j]
-                for a in range(hats.start[v], hats.start[v + 1]):
-                    for b in range(hats.start[u], hats.start[u + 1]):
-                        if hats.columns[a] > hats.columns[b]:
-                            continue
-                        c = w * hats.values[a] * hats.values[b]
-                        k = _find(rows, hats.columns[a], hats.columns[b])
-                        if k >= 0:
-                            _add_matrix(out, k, c, m, e)
-                        else:
-                            _add_matrix(out, rows.diagonal[hats.columns[a]], abs(c), m, e)
-                            _add_matrix(out, rows.diagonal[hats.columns[b]], abs(c), m, e)
+                c = shares[a] * shares[b]
+                k = _find(rows, touched[a], touched[b])
+                if k >= 0:
+                    _add_matrix(out, k, c, m, e)
+                else:
+                    _add_matrix(out, rows.diagonal[touched[a]], abs(c), m, e)
+                    _add_matrix(out, rows.diagonal[touched[b]], abs(c), m, e)
+
+
+@helper
+def _touch(links, e, n, hats, touched, shares):
+    """Which vertices of the first level move link e, and how much; their number."""
+    count = 0
+    for i in range(4):
+        v, w = links.vertices[e, i], links.weights[e, i]
+        if v >= n or w == 0.0:
+            continue
+        for k in range(hats.start[v], hats.start[v + 1]):
+            at = 0
+            while at < count and touched[at] != hats.columns[k]:
+                at += 1
+            if at == count:
+                touched[at], shares[at] = hats.columns[k], 0.0
+                count += 1
+            shares[at] += w * hats.values[k]
+    return count
 
 
 @helper

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.response.closest import are_closest
+from pliant.arithmetic.kinds import VERTEX_FACE
+from pliant.response.closest import are_closest, drop_driven
+from pliant.runtime.jit import bare_kernel, helper
 from pliant.simulate.joints import SEWN, STITCH
 from pliant.simulate.links import Links, no_links
 
@@ -46,21 +48,17 @@ class Rubbing(NamedTuple):
 
 def near_links(near: Any, rubbing: Rubbing) -> Links:
     """Of a Proximity table at x0."""
-    vertices, distance = near.vertices, near.distance
     kept = are_closest(near, rubbing.is_loose)
-    kept &= (distance > 0.0) & rubbing.free[vertices].any(axis=1)
-    links = _links(vertices[kept], near.weights[kept], near.normal[kept], rubbing)
-    sewn = _joined_by_seams(near.kind[kept], rubbing.sewn[links.vertices])
-    links.target[sewn] = np.minimum(links.target[sewn], BESIDE_STITCH * rubbing.thickness)
-    links.stiffness[sewn] *= STIFFER_THERE
-    np.minimum(links.target, distance[kept] + RECOVERY * rubbing.thickness, out=links.target)
+    kept &= near.distance > 0.0
+    links, rows = _links(near, kept, rubbing)
+    limits = BESIDE_STITCH * rubbing.thickness, STIFFER_THERE, RECOVERY * rubbing.thickness
+    _adapt_near(rows, near.kind, near.distance, rubbing.sewn, limits, links)
     return links
 
 
 def impact_links(contacts: Any, rubbing: Rubbing, x0: np.ndarray) -> Links:
     """Of a Contacts table: those that the proposal ran into, with weights and normals at their times."""
-    kept = rubbing.free[contacts.vertices].any(axis=1)
-    links = _links(contacts.vertices[kept], contacts.weights[kept], contacts.normal[kept], rubbing)
+    links, _ = _links(contacts, np.ones(len(contacts), bool), rubbing)
     gap = np.einsum("ki,kij,kj->k", links.weights, x0[links.vertices], links.normal)
     # A direction that does not separate the pair at the start says nothing about where it has to be.
     useful = gap > 0.0
@@ -68,21 +66,53 @@ def impact_links(contacts: Any, rubbing: Rubbing, x0: np.ndarray) -> Links:
     return Links(*(array[useful] for array in links))
 
 
-def _links(vertices: np.ndarray, weights: np.ndarray, normal: np.ndarray, rubbing: Rubbing) -> Links:
-    links = no_links(len(vertices))
-    links.vertices[:], links.weights[:], links.normal[:] = vertices, weights, normal
-    apart = np.einsum("ki,kij->kj", weights, rubbing.x[vertices])
-    links.target[:] = np.minimum(rubbing.thickness, np.sqrt(np.einsum("kj,kj->k", apart, apart)))
-    links.stiffness[:] = rubbing.stiffness[vertices].max(axis=1, initial=0.0)
-    of_obstacle = rubbing.of_obstacles[vertices].max(axis=1, initial=-1.0)
-    links.friction[:] = np.where(of_obstacle < 0.0, rubbing.friction, of_obstacle)
-    return links
+def _links(table: Any, kept: np.ndarray, rubbing: Rubbing) -> tuple[Links, np.ndarray]:
+    """A link for each row that is kept, (k,) bool, and has a free vertex; and which rows these are."""
+    drop_driven(table.vertices, rubbing.free, kept)
+    rows = np.flatnonzero(kept)
+    links = no_links(len(rows))
+    _fill(
+        rows, (table.vertices, table.weights, table.normal), (rubbing.thickness, float(rubbing.friction)),
+        (rubbing.x, rubbing.stiffness, rubbing.of_obstacles), links,
+    )  # fmt: skip
+    return links, rows
 
 
-def _joined_by_seams(kind: np.ndarray, sewn: np.ndarray) -> np.ndarray:
-    """Which pairs have a stitch between them: neighbours."""
-    joined = (sewn[:, :1] == sewn[:, 2:]).any(axis=1)
-    face, edge = kind == 0, kind == 1
-    joined |= face & (sewn[:, 0] == sewn[:, 1])
-    joined |= edge & (sewn[:, 1:2] == sewn[:, 2:]).any(axis=1)
-    return joined
+@bare_kernel
+def _fill(rows, columns, numbers, of_vertices, links):
+    """columns : vertices, weights, normal of the table; numbers : thickness, friction; of_vertices : x at the start of
+    the simulation, stiffness, friction of obstacles"""
+    vertices, weights, normal = columns
+    thickness, friction = numbers
+    x, stiffness, of_obstacles = of_vertices
+    for k in range(len(rows)):
+        a, b, c, stiff, rough = 0.0, 0.0, 0.0, 0.0, -1.0
+        for i in range(4):
+            v, w = vertices[rows[k], i], weights[rows[k], i]
+            links.vertices[k, i], links.weights[k, i] = v, w
+            a, b, c = a + w * x[v, 0], b + w * x[v, 1], c + w * x[v, 2]
+            stiff, rough = max(stiff, stiffness[v]), max(rough, of_obstacles[v])
+        for i in range(3):
+            links.normal[k, i] = normal[rows[k], i]
+        links.target[k] = min(thickness, np.sqrt(a * a + b * b + c * c))
+        links.stiffness[k], links.friction[k] = stiff, friction if rough < 0.0 else rough
+
+
+@bare_kernel
+def _adapt_near(rows, kind, distance, sewn, limits, links):
+    """What is beside a stitch comes nearer and is stiffer, and no pair gains more than it is to recover in a step.
+
+    limits : target beside a stitch, how much stiffer, and the gain
+    """
+    for k in range(len(rows)):
+        if _is_beside_stitch(kind[rows[k]], links.vertices, k, sewn):
+            links.target[k] = min(links.target[k], limits[0])
+            links.stiffness[k] *= limits[1]
+        links.target[k] = min(links.target[k], distance[rows[k]] + limits[2])
+
+
+@helper
+def _is_beside_stitch(kind, vertices, k, sewn):
+    """Row k is a pair of neighbours, with a stitch between them."""
+    a, b, c, d = sewn[vertices[k, 0]], sewn[vertices[k, 1]], sewn[vertices[k, 2]], sewn[vertices[k, 3]]
+    return a == c or a == d or (a == b if kind == VERTEX_FACE else b == c or b == d)

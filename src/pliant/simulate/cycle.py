@@ -22,6 +22,20 @@ def restrict(back, fine, coarse, first, last):
 @bare_kernel
 def cycle(levels):
     """The corrections x of the coarser levels, for the residual r of the first of them; ``extend`` adds them."""
+    _cycle(levels)
+
+
+@helper
+def add_coarser(levels, r, z):
+    """All three, serially: adds to z what the coarser levels do about the residual r."""
+    back, hats = levels[0].back, levels[0].hats
+    _weigh(back.start, back.columns, back.values, r, levels[0].r, 0, len(levels[0].r))
+    _cycle(levels)
+    _extend(hats.start, hats.columns, hats.values, levels[0].x, z, 0, len(z))
+
+
+@helper
+def _cycle(levels):
     last = len(levels) - 1
     for i in range(last):
         _forward(levels[i])

@@ -41,6 +41,7 @@ class Level(NamedTuple):
     products : of each block of the upper half, which blocks of the level below it is the sum of, and their weights
     mirror : (k,) int32, of each block, the one across the diagonal
     inverse : (c, 6), of the diagonal; x, r, left : (c, 4), buffers
+    touched, shares : (t,) int64 and float64, buffers: of four vertices of the level below, what moves them
     """
 
     hats: Weights
@@ -55,6 +56,8 @@ class Level(NamedTuple):
     x: np.ndarray
     r: np.ndarray
     left: np.ndarray
+    touched: np.ndarray
+    shares: np.ndarray
 
 
 def levels_of(rows: Rows, bend_rows: Rows, bend: tuple[np.ndarray, np.ndarray], free: np.ndarray) -> tuple[Level, ...]:
@@ -64,9 +67,15 @@ def levels_of(rows: Rows, bend_rows: Rows, bend: tuple[np.ndarray, np.ndarray], 
     for _ in range(LEVELS):
         hats, count = _hats(rows, free)
         coarse, products, mirror, bend = _coarse_rows(rows, bend_of, bend, hats, count)
-        buffers = np.zeros((3, count, WIDTH))
         blocks, inverse = np.zeros((len(coarse.columns), BLOCK), np.float32), np.zeros((count, 6))
-        levels.append(Level(hats, _transposed(hats, count), coarse, blocks, *bend, products, mirror, inverse, *buffers))
+        x, r, left = np.zeros((3, count, WIDTH))
+        most = 4 * int(np.diff(hats.start).max(initial=0))
+        levels.append(
+            Level(
+                hats, _transposed(hats, count), coarse, blocks, bend[0], bend[1], products, mirror, inverse, x, r, left,
+                np.empty(most, np.int64), np.empty(most),
+            )
+        )  # fmt: skip
         rows = bend_of = coarse
         free = np.ones(count, bool)
     return tuple(levels)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.runtime.jit import bare_kernel, helper
+from pliant.runtime.jit import helper
 from pliant.runtime.simd import block_row, number_row
 from pliant.simulate.links import PullingLinks
 from pliant.simulate.rows import Rows
@@ -49,7 +49,7 @@ def dot(a, b):
     return total
 
 
-@bare_kernel
+@helper
 def multiply_rows(neighbours, bending, free, p, q, first, last):
     """q = matrix p without its links, rows first .. last - 1; both are 0 where a vertex is not free.
 

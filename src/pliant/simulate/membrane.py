@@ -14,12 +14,26 @@ import numpy as np
 
 from pliant.runtime.arrays import MeshError
 from pliant.runtime.jit import bare_kernel, helper
-from pliant.runtime.simd import BLOCK, add_outer
+from pliant.runtime.simd import BLOCK, WIDTH, add_outer, mirror_block
 from pliant.runtime.threads import ThreadPool
 from pliant.simulate.materials import Material
 from pliant.simulate.rows import Incidence, Rows, incidence_of, rows_of
 
+LEAST = 1024  # vertices that are worth a thread of their own
 STATE = 16  # numbers of a face while rows are summed: two columns of F, stress, its positive part, stiffness
+
+
+class Sides(NamedTuple):
+    """Pairs of vertices that have faces in common, each once.
+
+    places : (s, 2) int64, where a pair is in rows: in the row of its smaller vertex, and in that of the other
+    start : (s + 1,) int64, its faces are entries start[k] .. start[k + 1]
+    corners : (k, 3) int32, of an entry: the face, and which of its corners both are
+    """
+
+    places: np.ndarray
+    start: np.ndarray
+    corners: np.ndarray
 
 
 class Membrane(NamedTuple):
@@ -33,7 +47,7 @@ class Membrane(NamedTuple):
     damping : (m,) float64, s
     incidence : faces at each vertex
     rows : one ring of neighbours
-    slots : (m, 3, 3) int64, where the pairs of corners are in rows
+    sides : pairs of neighbours
     """
 
     faces: np.ndarray
@@ -44,7 +58,7 @@ class Membrane(NamedTuple):
     damping: np.ndarray
     incidence: Incidence
     rows: Rows
-    slots: np.ndarray
+    sides: Sides
 
 
 def flatten(faces: np.ndarray, rest: np.ndarray) -> np.ndarray:
@@ -85,8 +99,19 @@ def membrane_of(faces: np.ndarray, rest: np.ndarray, materials: list[Material], 
     rows, slots = rows_of(faces, n)
     return Membrane(
         faces, gradient, 0.5 * np.abs(twice), constants[kind, :4].copy(), constants[kind, 4:6].copy(),
-        constants[kind, 6].copy(), incidence_of(faces, n), rows, slots,
+        constants[kind, 6].copy(), incidence_of(faces, n), rows, _sides(faces, slots),
     )  # fmt: skip
+
+
+def _sides(faces: np.ndarray, slots: np.ndarray) -> Sides:
+    """slots : (m, 3, 3) where the pairs of corners are in rows"""
+    f, i, j = np.nonzero(faces[:, :, None] < faces[:, None, :])
+    order = np.argsort(slots[f, i, j], kind="stable")
+    f, i, j = f[order], i[order], j[order]
+    places, first = np.unique(slots[f, i, j], return_index=True)
+    mirrored = slots[f[first], j[first], i[first]]
+    corners = np.column_stack((f, i, j)).astype(np.int32)
+    return Sides(np.column_stack((places, mirrored)), np.append(first, len(f)), corners)
 
 
 def _moduli(material: Material) -> tuple[float, ...]:
@@ -125,8 +150,11 @@ class MembraneStep:
 
     def add(self, gradient: np.ndarray, blocks: np.ndarray) -> None:
         """Write the Hessian at the positions of ``energies`` into blocks, (k, 12), and add the gradient, (n, 3)."""
-        membrane = self.membrane
-        self._pool.run_range(lambda a, b: _sum_rows(membrane, self._state, a, b, gradient, blocks), len(gradient), 1024)
+        membrane, state = self.membrane, self._state
+        self._pool.run_range(
+            lambda a, b: _join_sides(membrane, state, a, b, blocks), len(membrane.sides.places), 4 * LEAST
+        )
+        self._pool.run_range(lambda a, b: _sum_rows(membrane, state, a, b, gradient, blocks), len(gradient), LEAST)
 
     def stretch(self, x: np.ndarray) -> np.ndarray:
         """(m,) largest principal stretch of each triangle, 1 at rest."""
@@ -217,35 +245,45 @@ def _positive_part(s0, s1, s2):
 
 
 @bare_kernel
+def _join_sides(membrane, state, first, last, blocks):
+    """Blocks between both vertices of sides first .. last - 1: sums over their faces, and the same transposed."""
+    places, start, corners = membrane.sides.places, membrane.sides.start, membrane.sides.corners
+    for side in range(first, last):
+        k = places[side, 0]
+        for i in range(BLOCK):
+            blocks[k, i] = 0.0
+        for at in range(start[side], start[side + 1]):
+            f = corners[at, 0]
+            a, b = membrane.gradient[f, corners[at, 1], 0], membrane.gradient[f, corners[at, 1], 1]
+            c, d = membrane.gradient[f, corners[at, 2], 0], membrane.gradient[f, corners[at, 2], 1]
+            shear, ac, ad, bc, bd = state[f, 15], a * c, a * d, b * c, b * d
+            add_outer(
+                blocks, k, (state[f, 0], state[f, 1], state[f, 2]), (state[f, 3], state[f, 4], state[f, 5]),
+                (
+                    ac * state[f, 12] + bd * shear, ad * state[f, 14] + bc * shear,
+                    bc * state[f, 14] + ad * shear, bd * state[f, 13] + ac * shear,
+                    ac * state[f, 9] + (ad + bc) * state[f, 11] + bd * state[f, 10],
+                ),
+            )  # fmt: skip
+        mirror_block(blocks, k, places[side, 1])
+
+
+@bare_kernel
 def _sum_rows(membrane, state, first, last, gradient, blocks):
-    """Rows first .. last - 1, each the sum over its faces in ascending order: the same whoever sums."""
+    """Rows first .. last - 1: the gradient, a sum over faces in ascending order, whoever sums it; and blocks on the
+    diagonal, from those beside them."""
     start, element, corner = membrane.incidence.start, membrane.incidence.element, membrane.incidence.corner
-    row_start, slots = membrane.rows.start, membrane.slots
+    row_start, diagonal = membrane.rows.start, membrane.rows.diagonal
     for v in range(first, last):
-        for k in range(row_start[v], row_start[v + 1]):
-            for i in range(BLOCK):
-                blocks[k, i] = 0.0
         g0 = g1 = g2 = 0.0
         for at in range(start[v], start[v + 1]):
             f, i = element[at], corner[at]
             a, b = membrane.gradient[f, i, 0], membrane.gradient[f, i, 1]
-            u = (state[f, 0], state[f, 1], state[f, 2])
-            w = (state[f, 3], state[f, 4], state[f, 5])
             pu, pv = a * state[f, 6] + b * state[f, 8], a * state[f, 8] + b * state[f, 7]
-            g0 += pu * u[0] + pv * w[0]
-            g1 += pu * u[1] + pv * w[1]
-            g2 += pu * u[2] + pv * w[2]
-            shear = state[f, 15]
-            for j in range(3):
-                if j == i:
-                    continue
-                c, d = membrane.gradient[f, j, 0], membrane.gradient[f, j, 1]
-                k = slots[f, i, j]
-                stress = a * c * state[f, 9] + (a * d + b * c) * state[f, 11] + b * d * state[f, 10]
-                uu, vv = a * c * state[f, 12] + b * d * shear, b * d * state[f, 13] + a * c * shear
-                uv, vu = a * d * state[f, 14] + b * c * shear, b * c * state[f, 14] + a * d * shear
-                add_outer(blocks, k, u, w, (uu, uv, vu, vv, stress))
-        _close_row(blocks, row_start[v], membrane.rows.diagonal[v], row_start[v + 1])
+            g0 += pu * state[f, 0] + pv * state[f, 3]
+            g1 += pu * state[f, 1] + pv * state[f, 4]
+            g2 += pu * state[f, 2] + pv * state[f, 5]
+        _close_row(blocks, row_start[v], diagonal[v], row_start[v + 1])
         gradient[v, 0] += g0
         gradient[v, 1] += g1
         gradient[v, 2] += g2
@@ -254,8 +292,11 @@ def _sum_rows(membrane, state, first, last, gradient, blocks):
 @helper
 def _close_row(blocks, first, own, last):
     """The block on the diagonal: what moves all vertices alike meets no force."""
-    for i in range(BLOCK):
-        total = 0.0
+    for q in range(0, BLOCK, WIDTH):
+        a = b = c = 0.0
         for k in range(first, last):
-            total += blocks[k, i]
-        blocks[own, i] = -total
+            if k != own:
+                a -= blocks[k, q]
+                b -= blocks[k, q + 1]
+                c -= blocks[k, q + 2]
+        blocks[own, q], blocks[own, q + 1], blocks[own, q + 2], blocks[own, q + 3] = a, b, c, 0.0

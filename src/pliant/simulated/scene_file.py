@@ -21,6 +21,7 @@ from pliant.simulated.bodies import CLOTH_KEYS, OBSTACLE_KEYS, Piece, cloth_of, 
 from pliant.simulated.plan import Setup
 from pliant.simulated.scene_of_solids import (
     SOLID_KEYS,
+    breaking_of,
     materials_of_solids,
     require_no_cloth,
     setup_of_solids,
@@ -29,7 +30,20 @@ from pliant.simulated.scene_of_solids import (
 from pliant.simulated.tables import Table
 
 MOST_BYTES = 4 << 20  # of the file itself: its vertices are in other files
-_TOP = ("scene", "settings", "materials", "cloth", "solid", "obstacle", "pin", "seam", "spring", "output")
+_TOP = (
+    "scene",
+    "settings",
+    "materials",
+    "cloth",
+    "solid",
+    "obstacle",
+    "pin",
+    "seam",
+    "spring",
+    "output",
+    "fracture",
+    "blade",
+)
 _SCENE = ("name", "frames", "rate", "seconds", "units", "up", "gravity", "wind", "friction", "thickness")
 _SETTINGS = tuple(one.name for one in fields(Settings) if one.name not in ("units", "up"))
 _MATERIAL = tuple(one.name for one in fields(Material))
@@ -98,6 +112,9 @@ def _scene(top: Table) -> SceneFile:
     cloths = [piece for piece, _ in solids] or [cloth_of(table) for table in top.tables("cloth", CLOTH_KEYS)]
     if is_of_solids:
         require_no_cloth(top)
+    for key in () if is_of_solids else ("fracture", "blade"):
+        if key in top:
+            raise top.error(key, "is of solids, and there is no [[solid]]")
     if not cloths:
         raise top.error("cloth", "there is no [[cloth]] and no [[solid]], and nothing to simulate")
     _require_names_once(top, [piece.name for piece in cloths])
@@ -117,6 +134,7 @@ def _scene(top: Table) -> SceneFile:
     name, named = scene.text("name", top.file.stem), tuple(piece.name for piece in obstacles)
     if is_of_solids:
         options |= {"materials": materials_of_solids(top, solids), "interior": scene.flag("interior", True)}
+        options |= breaking_of(top)
         setup = setup_of_solids(name, solids, options, (_frames(scene, rate), rate), named, _copies(cloths, begin))
     else:
         options["material"] = _materials(top, cloths)

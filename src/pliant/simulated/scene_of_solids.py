@@ -11,6 +11,8 @@ import numpy as np
 from pliant.io import read
 from pliant.mesh.volumes import VolumeMesh
 from pliant.scenes.volume_scene import KINDS
+from pliant.simulate.driven import Turning
+from pliant.simulate.solids.changing.options import Blade, Fracture
 from pliant.simulate.solids.materials import SOLID_MATERIALS, SolidMaterial
 from pliant.simulated.bodies import Piece, file_of, placed
 from pliant.simulated.dropping import cells_of
@@ -18,6 +20,8 @@ from pliant.simulated.solid_plan import SolidSetup, solid_setup
 from pliant.simulated.tables import Table
 
 SOLID_KEYS = ("name", "file", "material", "scale", "turn", "move")
+FRACTURE_KEYS = ("failure_stress", "erosion_strain", "merging_force", "merging_distance", "interval")
+BLADE_KEYS = ("edge", "velocity", "begin", "end")
 _MATERIAL = tuple(one.name for one in fields(SolidMaterial))
 
 
@@ -53,6 +57,25 @@ def materials_of_solids(top: Table, solids: Sequence[tuple[Piece, dict[str, np.n
         labels = VolumeMesh(cells).components
         out += [material] * len(np.unique(labels[labels >= 0]))
     return out
+
+
+def breaking_of(top: Table) -> dict[str, Any]:
+    """Options of ``Solid`` from [fracture] and [[blade]]; none without them."""
+    blades = [_blade(table) for table in top.tables("blade", BLADE_KEYS)]
+    if "fracture" not in top and not blades:
+        return {}
+    table = top.table("fracture", FRACTURE_KEYS)
+    keys = (key for key in FRACTURE_KEYS if key in table)
+    given: dict[str, Any] = {key: table.number(key, None, 0.0 if key == "interval" else 1e-12, 1e15) for key in keys}
+    with table.naming(next(iter(given), "interval")):
+        return {"fracture": Fracture(blades=blades, **given)}
+
+
+def _blade(table: Table) -> Blade:
+    edge = table.rows("edge", 3)
+    begin, end = (table.number(key, default, 0.0, 1e6) for key, default in (("begin", 0.0), ("end", 1e6)))
+    with table.naming("edge"):
+        return Blade(edge, Turning(edge, velocity=table.vector("velocity"), begin=begin, end=end))
 
 
 def _material(table: Table) -> SolidMaterial:

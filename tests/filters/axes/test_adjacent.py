@@ -10,6 +10,7 @@ import pytest
 from pliant.bounds.kdops import NO_PADDING
 from pliant.culling.stars import NONE_FREE
 from pliant.filters.axes.elements import cull_elements, cull_resting_elements, scaled, scaled_ends
+from pliant.scenes.shapes import weave
 from tests.reference import distances, queries
 
 COUNT = 400
@@ -71,6 +72,35 @@ def test_features_without_a_common_vertex_stay_apart(at_rest, digits, padding, s
     out = culled(corners, x0, x1, np.full(2 * COUNT, padding) if padding else NO_PADDING)
     assert least < out.mean() < 0.7
     assert all(least_distance(corners, x0, x1, pair) > 2 * padding for pair in np.flatnonzero(out)[:60])
+
+
+@pytest.mark.parametrize(("shared", "least"), [(1, 0.3), (2, 0.03)])
+def test_no_gap_at_rest_is_larger_than_the_distance(shared, least):
+    """Axes are turned and corrected for the gap that is asked for: half of the distance, or a little more than it."""
+    corners, x0, _ = hinges(3, shared)
+    distance = np.array([least_distance(corners, x0, x0, pair) for pair in range(COUNT // 8)])
+    gap = np.zeros(COUNT)
+    gap[: len(distance)] = distance * np.where(np.arange(len(distance)) % 2, 0.5, 1.0 + 1e-9)
+    out = culled(corners, x0, x0, np.repeat(0.5 * gap, 2))[: len(distance)]
+    assert out[1::2].mean() > least
+    assert not out[::2].any()
+
+
+@pytest.mark.parametrize("shared", [1, 2])
+def test_cloth_is_apart_by_a_quarter_of_an_edge(shared):
+    """Of neighbours in a slightly rough sheet, seven in ten with a common side were examined further, and so was
+    one in five with a common corner."""
+    faces, uv = weave(12, 12)
+    x = np.column_stack((uv, np.zeros(len(uv)))) + np.random.default_rng(4).normal(size=(len(uv), 3)) * 0.05
+    pairs = [
+        (a, b)
+        for a, b in itertools.combinations(range(len(faces)), 2)
+        if len(set(faces[a].tolist()) & set(faces[b].tolist())) == shared
+    ]
+    listed = np.array(pairs, np.int32)
+    padding, largest = np.full(len(faces), 0.125), float(np.abs(x).max())
+    kept = cull_resting_elements(faces, scaled(x, 1.0), largest, padding, listed, len(listed), False)
+    assert kept < 0.05 * len(pairs)
 
 
 def test_equal_triangles_are_kept():

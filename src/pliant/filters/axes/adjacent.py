@@ -16,6 +16,10 @@ from pliant.runtime.jit import helper, in_line
 # How far the two axes of a common side are turned towards it, in parts of its length: so much may be lost of how far
 # the third corners are beyond it, and so far it may turn during the motion.
 TILT = 0.25
+MORE_THAN_GAP = 1.02  # of squares
+# Of the axis between elements with one corner in common, at rest. Of 30,272 such pairs of cloth in folds, within a
+# quarter of an edge, 6,264 are left without corrections, 1,655 with two, 1,040 with four.
+_CORRECTIONS = 4
 SEPARATE, VERTEX, SIDE, NEITHER = 0, 1, 2, 3  # what two elements have in common
 
 
@@ -84,13 +88,30 @@ def _apart_but_for_vertex(common, of_i, of_j, largest, gap):
 
     Proved where all corners of one but the common one are beyond it along an axis, and those of the other on the other
     side of it: of two features that do not share it one does not have it, and so is beyond it, and the other one is
-    not.
+    not. The axis, a mean of the four ways from and to the common corner, is moved towards the one that goes least along
+    it, on the way to the shortest of all their means (Gilbert): along that they go furthest, by its length.
     """
     in_line()
-    axis = sub(add(of_i[0], of_i[1]), add(of_j[0], of_j[1]))
-    middle = dot(common, axis)
-    beyond = min(dot(of_i[0], axis), dot(of_i[1], axis)) - middle
-    return surely_above(min(beyond, middle - max(dot(of_j[0], axis), dot(of_j[1], axis))), gap, axis, largest)
+    axis = scale(sub(add(of_i[0], of_i[1]), add(of_j[0], of_j[1])), 0.25)
+    for correction in range(_CORRECTIONS + 1):
+        middle = dot(common, axis)
+        a, b = dot(of_i[0], axis) - middle, dot(of_i[1], axis) - middle
+        c, d = middle - dot(of_j[0], axis), middle - dot(of_j[1], axis)
+        least = min(min(a, b), min(c, d))
+        if surely_above(least, gap, axis, largest):
+            return True
+        if correction == _CORRECTIONS or not dot(axis, axis) > gap * gap:
+            return False
+        if min(a, b) <= min(c, d):
+            worst = sub(of_i[0] if a <= b else of_i[1], common)
+        else:
+            worst = sub(common, of_j[0] if c <= d else of_j[1])
+        back = sub(axis, worst)
+        length_squared = dot(back, back)
+        if not length_squared > 0.0:
+            return False
+        axis = sub(axis, scale(back, min(1.0, dot(axis, back) / length_squared)))
+    return False
 
 
 @helper
@@ -99,15 +120,27 @@ def _apart_but_for_side(a, b, c, d, largest, gap):
 
     Proved where d, a, b, c follow each other along one axis, and d, b, a, c along another one: along the first, c is
     beyond a, b and d, these are beyond d, and b c is beyond a d; along the second, a c is beyond b d. There are no more
-    pairs without a common vertex. Both axes are the way from d to c across the side, turned a little towards b or a.
+    pairs without a common vertex. Both axes are the way from d to c across the side, turned towards b or a: a little,
+    or so far that a and b are apart by the gap, too.
     """
     in_line()
     side = sub(b, a)
-    way, tilt = across(sub(c, d), side), scale(side, TILT)
+    way = across(sub(c, d), side)
+    tilt = scale(side, TILT if gap == 0.0 else max(TILT, _least_tilt(way, side, gap)))
     first, second = add(way, tilt), sub(way, tilt)
     return surely_above(_in_a_row(d, a, b, c, first), gap, first, largest) and surely_above(
         _in_a_row(d, b, a, c, second), gap, second, largest
     )
+
+
+@helper
+def _least_tilt(way, side, gap):
+    """t for which way + t side, across each other, has the ends of the side apart by a little more than the gap."""
+    in_line()
+    length_squared, least = dot(side, side), MORE_THAN_GAP * gap * gap
+    if not length_squared > least:
+        return 0.0  # they are nearer than that along any axis
+    return np.sqrt(least * dot(way, way) / length_squared / (length_squared - least))
 
 
 @helper
