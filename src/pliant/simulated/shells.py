@@ -76,8 +76,8 @@ def airbag(cells: int = 9_100, seed: int = 0) -> SolidSetup:
     """A folded airbag of coated fabric that a gas inflates against a steering wheel (Airbag of paper 004).
 
     Two layers that are sewn together at their rim, 0.7 m wide and folded on both sides of the middle; the lower one is
-    held at its mouth, which is below the rim of the wheel. The wheel is rigid. The bag lies on it while it unfolds; from
-    about 20 ms on, its own speed takes it off, as far as the neck at its mouth lets it.
+    held at its mouth, which is below the rim of the wheel. The wheel is rigid. The bag lies on it while it unfolds;
+    from about 20 ms on, its own speed takes it off, as far as the neck at its mouth lets it.
     """
     wheel = wheel_parts(max(60, round(0.15 * cells)))
     left = max(50, cells - sum(len(quads) for quads, _ in wheel))
