@@ -86,7 +86,7 @@ def penalty_scenes(options: Options) -> None:
     report = Report(
         "penalty_scenes",
         'contact="penalty", in each scene until time is up: the most at the end of a frame, and what is left at the '
-        "end; the same with\ncontact resolved: contacts and intersections that fresh queries find in all steps",
+        "end; the same with\ncontact resolved: contacts and intersections that fresh queries find in all steps. Parts of a wheel intersect each other",
         "scene, cells, frames, steps, pushing, intersections, inverted, depth / edge, at the end, resolved, faults",
         options.save,
     )
