@@ -48,6 +48,6 @@ def row(motion: Motion, reasons: bool, report: Report) -> None:
     took = np.diff(clocks).tolist()
     report.add(
         motion.name, f"{len(motion.faces):,}", f"{verdict.contacts:,}", *map(seconds, took),
-        f"{len(content) / 1e6:.2f}", f"{verdict.directions:,}", f"{verdict.decided:,}", scene=motion.name, seconds=took, bytes=len(content),
-        **verdict._asdict(),
+        f"{len(content) / 1e6:.2f}", f"{verdict.directions:,}", f"{verdict.decided:,}",
+        scene=motion.name, seconds=took, bytes=len(content), **verdict._asdict(),
     )  # fmt: skip
