@@ -15,7 +15,8 @@ OURS = {
     "hashes": "hashes", "detector": "detector", "versions": "versions", "resolve": "resolving",
     "cloth": "cloth", "convergence": "cloth", "solids": "solids", "solid_scenes": "solid_scenes",
     "penalty_scenes": "solid_scenes",
-    "simulated": "simulated", "simulators": "simulators", "untangle": "untangling.table",
+    "certificates": "certificates", "simulated": "simulated", "simulators": "simulators",
+    "untangle": "untangling.table",
 }  # fmt: skip
 OF_PAPER_000 = {
     "cones": "cones", "contours": "contours", "fronts": "fronts", "refit": "refit", "low_level": "low_level",

@@ -85,8 +85,8 @@ def penalty_scenes(options: Options) -> None:
     """What impact forces leave, in scenes at a small size: the same ones as ``solid_scenes``, all explicit."""
     report = Report(
         "penalty_scenes",
-        'contact="penalty", in each scene until time is up: the most at the end of a frame, and what is left at the '
-        "end; the same with\ncontact resolved: contacts and intersections that fresh queries find in all steps. Parts of a wheel intersect each other",
+        'contact="penalty": the most at the end of a frame, and what is left at the '
+        "end (parts of a wheel\nintersect each other); the same with contact resolved: steps that fresh queries test",
         "scene, cells, frames, steps, pushing, intersections, inverted, depth / edge, at the end, resolved, faults",
         options.save,
     )
