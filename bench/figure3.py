@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import process_time
@@ -99,8 +100,10 @@ def _line(report: Report, setup: SolidSetup, how: tuple[str, bool], options: Opt
     assert isinstance(solid, Solid)
     seen, clock, stopped = Seen(solid), process_time(), ""
     try:
-        for _ in solid.frames((options.frames or setup.frames) - 1, setup.rate, watch=seen):
-            pass
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that cells are inverted, which is counted
+            for _ in solid.frames((options.frames or setup.frames) - 1, setup.rate, watch=seen):
+                pass
     except MeshError as error:
         stopped = f" (stopped at {1e6 * solid.time:.1f} us: {error})"
     frame = solid.frame()
