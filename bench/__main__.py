@@ -14,7 +14,9 @@ OURS = {
     "sheets": "variants", "bounds": "variants", "leaf": "variants", "discrete": "discrete", "near": "near",
     "hashes": "hashes", "detector": "detector", "versions": "versions", "resolve": "resolving",
     "cloth": "cloth", "convergence": "cloth", "solids": "solids", "solid_scenes": "solid_scenes",
-    "simulated": "simulated", "simulators": "simulators", "untangle": "untangling.table",
+    "penalty_scenes": "solid_scenes",
+    "certificates": "certificates", "simulated": "simulated", "simulators": "simulators",
+    "untangle": "untangling.table",
 }  # fmt: skip
 OF_PAPER_000 = {
     "cones": "cones", "contours": "contours", "fronts": "fronts", "refit": "refit", "low_level": "low_level",

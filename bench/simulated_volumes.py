@@ -70,11 +70,11 @@ def _refitted(name: str, mesh: pliant.VolumeMesh, frames: np.ndarray, options: O
     )
     detector, total, spent = pliant.Detector(mesh, threads=1), 0.0, {"bounds": 0.0, "fit": 0.0, "hierarchy": 0.0}
     for number, x in enumerate(frames):
-        clock = time.process_time()
+        clock = time.perf_counter()
         found = detector.advance(x)
         if number < 2 or found is None:
             continue
-        total += time.process_time() - clock
+        total += time.perf_counter() - clock
         for stage in found.stages:
             if stage.name in spent:
                 spent[stage.name] += stage.seconds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import NamedTuple
@@ -14,13 +14,14 @@ import pliant
 from bench.measure import Options, Report
 from pliant.runtime.caches import user_cache
 from pliant.simulate import Frame, Solid
-from pliant.simulated.recording import NotFreeError, require_free
+from pliant.simulated.recording import NotFreeError, Recording, require_free
 from pliant.simulated.solid_plan import SolidSetup
 
 SCENES = ("octopi", "airbag", "car_crash")  # whose cells stay as they are
 LIMIT = 300.0  # s of the clock, for each scene
 TESTED = 50  # one of so many explicit steps, besides the last one of each frame
 WARM = 2  # steps that do not count
+SMALL = 760  # cells
 
 
 class Taken(NamedTuple):
@@ -78,6 +79,48 @@ def solid_scenes(options: Options) -> None:
             f"{run.not_free}", scene=name, cells=setup.cell_count, steps=len(run.cpu), cpu=cpu, detection=share,
         )  # fmt: skip
     report.show()
+
+
+def penalty_scenes(options: Options) -> None:
+    """What impact forces leave, in scenes at a small size: the same ones as ``solid_scenes``, all explicit."""
+    report = Report(
+        "penalty_scenes",
+        'contact="penalty": the most at the end of a frame, and what is left at the '
+        "end (parts of a wheel\nintersect each other); the same with contact resolved: steps that fresh queries test",
+        "scene, cells, frames, steps, pushing, intersections, inverted, depth / edge, at the end, resolved, faults",
+        options.save,
+    )
+    for name in options.only or SCENES:
+        setup = setup_of(name, options.triangles or SMALL)
+        steps, most, last, edge = _pushed(setup, options)
+        recording = Recording(setup, threads=options.threads)
+        found = 0
+        try:
+            recording.run(options.frames or setup.frames, setup.rate, verify=True)
+        except NotFreeError as error:
+            found = 1
+            print(f"{name}: {error}", flush=True)
+        report.add(
+            name, f"{setup.cell_count:,}", str(options.frames or setup.frames), f"{steps:,}", f"{most[0]:.0f}",
+            f"{most[1]:.0f}", f"{most[2]:.0f}", f"{most[3] / edge:.3f}", " ".join(f"{one:.0f}" for one in last[:3]),
+            f"{recording.verified:,}", str(found), scene=name, steps=steps, most=most.tolist(), last=last.tolist(),
+        )  # fmt: skip
+    report.show()
+
+
+def _pushed(setup: SolidSetup, options: Options) -> tuple[int, np.ndarray, np.ndarray, float]:
+    """Steps; pairs that push, intersections, inverted cells and the largest depth, the most of
+    frames, and of the last one."""
+    given = {key: value for key, value in setup.options.items() if key != "settings"}
+    explicit = replace(setup, options=given | {"contact": "penalty", "scheme": "explicit"})
+    solid, steps, most, last = explicit.begin(threads=options.threads), 0, np.zeros(4), np.zeros(4)
+    for frame in solid.frames((options.frames or setup.frames) - 1, setup.rate):
+        stats = frame.stats
+        assert stats is not None
+        steps += stats.steps
+        last = np.array((stats.active, stats.intersections, stats.inverted, stats.deepest))
+        most = np.maximum(most, last)
+    return steps, most, last, float(solid._stepper.model.edge)
 
 
 def setup_of(name: str, cells: int | None) -> SolidSetup:

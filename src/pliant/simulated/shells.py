@@ -68,7 +68,7 @@ _LAYERS = 0.004  # m, from the middle of the bag to each of its layers
 _OPEN, _FOLDS, _CELLS = 0.35, 7, 7  # part of the width that is not folded, folds, and cells in each of them at least
 _SWING = 1.8  # of the direction of a folded layer, in radians
 _MOUTH = 0.06  # m, its radius
-_CUP = 0.04  # m, how much deeper the mouth is than what is around it: the bag lies on the rim, and bends round it
+_CUP = 0.04  # m, how much deeper the mouth is than what is around it
 _GAP = 0.006  # m, to the wheel
 
 
@@ -76,7 +76,8 @@ def airbag(cells: int = 9_100, seed: int = 0) -> SolidSetup:
     """A folded airbag of coated fabric that a gas inflates against a steering wheel (Airbag of paper 004).
 
     Two layers that are sewn together at their rim, 0.7 m wide and folded on both sides of the middle; the lower one is
-    held at its mouth, which is below the rim of the wheel. The wheel is rigid.
+    held at its mouth, which is below the rim of the wheel. The wheel is rigid. The bag lies on it while it unfolds;
+    from about 20 ms on, its own speed takes it off, as far as the neck at its mouth lets it.
     """
     wheel = wheel_parts(max(60, round(0.15 * cells)))
     left = max(50, cells - sum(len(quads) for quads, _ in wheel))
