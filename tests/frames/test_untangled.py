@@ -121,6 +121,23 @@ def test_sides_are_checked_where_they_are_given():
     assert [frame.wrong_side.tolist() for frame in found.frames if frame.wrong_side is not None] == [[], []]
 
 
+def test_layers_that_are_open_have_sides_too():
+    """Two sheets, the upper one dented through the lower one."""
+    line = np.arange(9.0)
+    flat = np.stack([*np.meshgrid(line, line, indexing="ij"), np.zeros((9, 9))], axis=-1).reshape(-1, 3)
+    corner = (np.arange(8)[:, None] * 9 + np.arange(8)).ravel()
+    squares = np.stack([corner, corner + 9, corner + 10, corner + 1], axis=1)
+    faces = np.concatenate([squares[:, [0, 1, 2]], squares[:, [0, 2, 3]]])
+    dent = np.exp(-np.square(flat[:, :2] - 4.1).sum(axis=1))[:, None] * (0, 0, 1)
+    frames = [np.concatenate([flat, flat + (0.02, 0.03, 0.4) - depth * dent]) for depth in (0.1, 0.7)]
+    given = pliant.Sequence(np.concatenate([faces, faces + len(flat)]), np.array(frames))
+    assert len(pliant.check(given.faces, given[1]))
+    labels = pliant.TriMesh(given.faces).components
+    found = pliant.untangle_sequence(given, layers=[int(labels[0]), int(labels[-1])])
+    assert found.clean
+    assert (found.sequence[1][len(flat) :, 2] - found.sequence[1][: len(flat), 2]).min() > 0.0
+
+
 def test_threads_change_nothing():
     given = bump(GAPS[:4])
     one, two = (pliant.untangle_sequence(given, threads=n) for n in (1, 2))

@@ -17,6 +17,7 @@ import pliant
 from pliant.commands.numbering import require_numbered, shown
 from pliant.commands.options import STANDARD, Up
 from pliant.commands.running import Run
+from pliant.frames.changing import ChangingSequence
 from pliant.frames.sequence import Sequence, require_together
 from pliant.io import FileMesh
 from pliant.io.content import ending_of
@@ -196,7 +197,7 @@ def _listed(files: list[Path], **options: Any) -> Sequence:
     return sequence
 
 
-def up_axis(wanted: Up | None, sequence: Sequence) -> str:
+def up_axis(wanted: Up | None, sequence: Sequence | ChangingSequence) -> str:
     """The axis that points up, in what is shown."""
     return wanted.value if wanted is not None else sequence.space.up if sequence.space is not None else "y"
 

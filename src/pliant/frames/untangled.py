@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -192,7 +192,7 @@ class _Course:
         self._given = Given.of(self._mesh, self._x[0], options)
         self._detector = Detector(self._mesh, threads=self._given.threads)
         self._limits = Limits(self._given.max_move, self._given.max_distortion)
-        self._enclosures = enclosures_of(self._given, sides_of(self._given))
+        self._enclosures = enclosures_of(self._given, cache(lambda: sides_of(self._given)))
         self._hits: list[tuple[Intersections, Intersections]] = []  # of each frame: what can be repaired, and what not
         self._free: list[np.ndarray] = []
         self._done: dict[int, UntangledFrame] = {}
