@@ -29,8 +29,10 @@ def links_of(faces: np.ndarray, others: np.ndarray, vertex_count: int) -> Links:
     ahead, behind = np.empty(3 * len(faces), np.int32), np.empty(3 * len(faces), np.int32)
     _list_wedges(faces, first, count, ahead, behind)
     count[others] = 0
-    start, vertex = np.zeros(vertex_count + 1, np.int32), np.empty(3 * len(faces) + vertex_count, np.int32)
-    return Links(start, vertex[: _join_wedges(first, count, ahead, behind, start, vertex)].copy())
+    start = np.zeros(vertex_count + 1, np.int32)
+    vertex = np.empty(_join_wedges(first, count, ahead, behind, start), np.int32)
+    _write_rows(first, ahead, behind, start, vertex)
+    return Links(start, vertex)
 
 
 @kernel
@@ -51,19 +53,24 @@ def _list_wedges(faces, first, count, ahead, behind):
 
 
 @kernel
-def _join_wedges(first, count, ahead, behind, start, vertex):
-    """Put the wedges of each vertex in a row; returns how many vertices are listed."""
-    total = 0
+def _join_wedges(first, count, ahead, behind, start):
+    """Put the wedges of each vertex in a row; where each link begins. Returns how many vertices are listed."""
     for v in range(len(count)):
-        wedges = count[v]
+        wedges, start[v + 1] = count[v], start[v]
         if 0 < wedges <= MOST_WEDGES and _are_one_row(ahead, behind, first[v], first[v] + wedges):
-            for w in range(first[v], first[v] + wedges):
-                vertex[total] = ahead[w]
-                total += 1
-            vertex[total] = behind[first[v] + wedges - 1]
-            total += 1
-        start[v + 1] = total
-    return total
+            start[v + 1] += wedges + 1
+    return start[len(count)]
+
+
+@kernel
+def _write_rows(first, ahead, behind, start, vertex):
+    """Links of wedges in a row."""
+    for v in range(len(start) - 1):
+        wedges = start[v + 1] - start[v] - 1
+        for w in range(wedges):
+            vertex[start[v] + w] = ahead[first[v] + w]
+        if wedges > 0:
+            vertex[start[v] + wedges] = behind[first[v] + wedges - 1]
 
 
 @helper

@@ -28,7 +28,7 @@ _PER_CELL = 1  # edges, on average
 # least squares: 10 % off on average). Of a sample of edges; pairs of a vertex and a face are half as many as EE.
 _OF_PAIR = 30
 _OF_TREE, _OF_TREE_EACH = 100_000, 65
-_SAMPLE = 64  # edges
+_SAMPLE, _EVERY = 64, 8  # so many edges, and at most every eighth: of 120 edges a sample of all took a sixth of a query
 # More pairs than that are never listed, in all and for each feature: where boxes are alike, the sample says so before.
 _MANY, _MANY_EACH = 8000, 4
 # A width and a difference have a rounding each, and their sum one.
@@ -109,7 +109,7 @@ def pairs_in_grid(x0, x1, is_straight, relative_padding, features, selection, sp
 def _is_crowded(grid, features, selection, space, pairs):
     """So many boxes overlap that a tree takes less time."""
     edges, cost, sampled = len(features[2]), 0, 0
-    for i in range(0, edges, max(1, edges // _SAMPLE)):
+    for i in range(0, edges, max(_EVERY, edges // _SAMPLE)):
         count, compared = _list_pairs(grid, features, selection, space, EDGES_AT_EDGES, i, pairs, 0)
         cost += compared + _OF_PAIR * count
         sampled += 1
