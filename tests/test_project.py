@@ -173,7 +173,18 @@ FOREIGN = re.compile(
     r"|\b[A-Z]:\\+Users\b"
     r"|\b(?:pypi|anaconda)\.org|\bpythonhosted\.|\bregistry\.npmjs|\bnpmjs\.(?:org|com)"
 )
-NOT_OURS = {".git", ".venv", "__pycache__", ".pytest_cache", ".ruff_cache", ".hypothesis", "build", "dist", "site"}
+NOT_OURS = {
+    ".git",
+    ".venv",
+    ".venv-simulators",
+    "__pycache__",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".hypothesis",
+    "build",
+    "dist",
+    "site",
+}
 
 
 def project_files(folder: Path = CHECKOUT) -> Iterator[Path]:
