@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.certificates.verifier import Checker, Pair, Ranges, Span
+from pliant.certificates.verifier import Checker, Pair, Ranges, Span, pair_of
 from pliant.queries.features import edge_edge_distance, vertex_face_distance
 
 # Directions that are tried for two features, in halves of halves, before they are left to the verifier, which takes
@@ -79,7 +79,7 @@ class Reasons:
 
     def _is_listed(self, a: Span, b: Span) -> bool:
         i, j = self.first.ranges.order[a[0]], self.second.ranges.order[b[0]]
-        return (self.kind, *((i, j) if self.kind == 0 else sorted((i, j)))) in self.listed
+        return pair_of(self.kind, i, j) in self.listed
 
     def _along_an_axis(self, a: Span, b: Span) -> Any:
         """Comparing doubles is exact: no need to ask the checker. Then from the one centre to the other."""

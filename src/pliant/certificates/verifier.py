@@ -213,7 +213,12 @@ def prove(
             Ranges(order[name], side) for name, side in zip(names, features.sides(kind), strict=True)
         )  # fmt: skip
         for i, j in uncovered(checker, rows, columns, kind == 1, reasons_for(kind, rows, columns)):
-            require_free(checker, features, (kind, i, j) if kind == 0 or i < j else (kind, j, i), listed)
+            require_free(checker, features, pair_of(kind, i, j), listed)
+
+
+def pair_of(kind: int, i: int, j: int) -> Pair:
+    """As contacts are listed: of two edges the smaller number comes first."""
+    return (kind, i, j) if kind == 0 or i < j else (kind, j, i)
 
 
 def require_free(checker: Checker, features: Features, pair: Pair, listed: set[Pair]) -> None:
@@ -234,7 +239,7 @@ def prove_drawn(checker: Checker, features: Features, listed: set[Pair], drawn: 
         for i in ids:
             for j, column in enumerate(columns):
                 if not set(rows[i]) & set(column):
-                    require_free(checker, features, (kind, i, j) if kind == 0 or i < j else (kind, j, i), listed)
+                    require_free(checker, features, pair_of(kind, i, j), listed)
 
 
 def require_contacts(checker: Checker, features: Features, contacts: Sequence[tuple[Any, ...]]) -> None:

@@ -200,5 +200,5 @@ def pins_of(given: Any, x: np.ndarray, what: str = "cloth") -> list[Pin]:
             raise OptionError(f"pins name vertex {twice[0]} twice")
         seen[ids] = True
     if seen.all() and len(x):
-        raise MeshError("all vertices are pinned: nothing of the {what} can move")
+        raise MeshError(f"all vertices are pinned: nothing of the {what} can move")
     return pins
